@@ -1,0 +1,248 @@
+#include "artifacts/records.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+
+enum { SCHEMA = 1, BUSY_MS = 5000, LIST_MAX = 1000 };
+
+struct records {
+    sqlite3 *db;
+    sqlite3_stmt *add, *list, *sweep;
+};
+
+static const char schema[] = "CREATE TABLE IF NOT EXISTS consults ("
+                             " id TEXT NOT NULL, org TEXT NOT NULL, thread TEXT NOT NULL, turn TEXT NOT NULL,"
+                             " parent TEXT NOT NULL, provider TEXT NOT NULL, api TEXT NOT NULL, model TEXT NOT NULL,"
+                             " started_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,"
+                             " status INTEGER NOT NULL, outcome TEXT NOT NULL, error TEXT NOT NULL, streamed INTEGER NOT NULL,"
+                             " bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, directives INTEGER NOT NULL,"
+                             " reason TEXT NOT NULL, artifacts TEXT NOT NULL, attachments TEXT NOT NULL);"
+                             "CREATE INDEX IF NOT EXISTS consults_started ON consults (started_ms);"
+                             "CREATE INDEX IF NOT EXISTS consults_org ON consults (org, started_ms);"
+                             "CREATE INDEX IF NOT EXISTS consults_id ON consults (id);"
+                             "PRAGMA user_version = 1;";
+
+/* The columns in the order of the table; add, list and their functions follow it. */
+#define COLUMNS                                                                                                             \
+    "id, org, thread, turn, parent, provider, api, model, started_ms, duration_ms, first_byte_ms, status, outcome, error, " \
+    "streamed, bytes_in, bytes_out, directives, reason, artifacts, attachments"
+
+enum column {
+    ID, ORG, THREAD, TURN, PARENT, PROVIDER, API, MODEL, STARTED, DURATION, FIRST_BYTE, STATUS, OUTCOME, ERROR, STREAMED,
+    BYTES_IN, BYTES_OUT, DIRECTIVES, REASON, ARTIFACTS, ATTACHMENTS
+};
+
+static int failed(struct records *r, const char *doing)
+{
+    log_error("records.failed", log_str("doing", doing), log_str("reason", sqlite3_errmsg(r->db)));
+    return -1;
+}
+
+static int64_t user_version(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t version = -1;
+    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        version = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return version;
+}
+
+/* Several workers may open a new file at once: the first inside the transaction makes the tables. */
+static int make_schema(sqlite3 *db)
+{
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
+        return -1;
+    int64_t version = user_version(db);
+    int bad = version < 0 || version > SCHEMA || (version < SCHEMA && sqlite3_exec(db, schema, NULL, NULL, NULL));
+    if (!bad && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+        return 0;
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
+static int prepare(struct records *r)
+{
+    static const char add[] = "INSERT INTO consults (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    static const char list[] = "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND (?2 = '' OR id = ?2)"
+                               " AND (?3 = 0 OR started_ms < ?3) ORDER BY started_ms DESC, rowid DESC LIMIT ?4";
+    static const char sweep[] = "DELETE FROM consults WHERE started_ms < ?1";
+    unsigned flags = SQLITE_PREPARE_PERSISTENT;
+    return sqlite3_prepare_v3(r->db, add, -1, flags, &r->add, NULL) ||
+                   sqlite3_prepare_v3(r->db, list, -1, flags, &r->list, NULL) ||
+                   sqlite3_prepare_v3(r->db, sweep, -1, flags, &r->sweep, NULL)
+               ? -1
+               : 0;
+}
+
+/* SQLite gives the files beside the database the database's own mode. */
+static int make_file(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -1;
+    return close(fd);
+}
+
+struct records *records_open(const char *state_dir, struct error *e)
+{
+    struct records *r = xcalloc(1, sizeof *r);
+    struct buf path;
+    buf_init(&path, 4096);
+    buf_printf(&path, "%s/records.db", state_dir);
+    const char *file = buf_cstr(&path);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_FULLMUTEX;
+    int bad = buf_full(&path) || make_file(file);
+    if (bad) {
+        error_set(e, ERROR_BAD_REQUEST, "cannot make records.db in %s", state_dir);
+        goto out;
+    }
+    bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
+          sqlite3_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL, NULL, NULL) ||
+          make_schema(r->db) || prepare(r);
+    if (bad)
+        error_set(e, ERROR_BAD_REQUEST, "cannot use %s: %s (its schema is version %lld, this program knows %d)", file,
+                  sqlite3_errmsg(r->db), (long long)user_version(r->db), SCHEMA);
+out:
+    buf_free(&path);
+    if (!bad)
+        return r;
+    records_close(r);
+    return NULL;
+}
+
+void records_close(struct records *r)
+{
+    if (!r)
+        return;
+    sqlite3_finalize(r->add);
+    sqlite3_finalize(r->list);
+    sqlite3_finalize(r->sweep);
+    sqlite3_close(r->db);
+    xfree(r);
+}
+
+static int bind_text(sqlite3_stmt *s, enum column c, const char *text)
+{
+    return sqlite3_bind_text(s, (int)c + 1, text ? text : "", -1, SQLITE_STATIC);
+}
+
+static int bind_int(sqlite3_stmt *s, enum column c, int64_t v)
+{
+    return sqlite3_bind_int64(s, (int)c + 1, v);
+}
+
+int records_add(struct records *r, const struct consult_record *c)
+{
+    sqlite3_stmt *s = r->add;
+    const char *const texts[][1] = {{c->id}, {c->org}, {c->thread}, {c->turn}, {c->parent}, {c->provider}, {c->api}, {c->model}};
+    int bad = 0;
+    for (int i = ID; i <= MODEL; i++)
+        bad = bad || bind_text(s, (enum column)i, texts[i][0]);
+    bad = bad || bind_int(s, STARTED, c->started_ms) || bind_int(s, DURATION, c->duration_ms) ||
+          bind_int(s, FIRST_BYTE, c->first_byte_ms) || bind_int(s, STATUS, c->status) || bind_text(s, OUTCOME, c->outcome) ||
+          bind_text(s, ERROR, c->error) || bind_int(s, STREAMED, c->streamed) || bind_int(s, BYTES_IN, (int64_t)c->bytes_in) ||
+          bind_int(s, BYTES_OUT, (int64_t)c->bytes_out) || bind_int(s, DIRECTIVES, c->directives) ||
+          bind_text(s, REASON, c->reason) || bind_text(s, ARTIFACTS, c->artifacts) ||
+          bind_text(s, ATTACHMENTS, c->attachments);
+    bad = bad || sqlite3_step(s) != SQLITE_DONE;
+    int answer = bad ? failed(r, "add") : 0;
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    return answer;
+}
+
+static struct span column_text(sqlite3_stmt *s, enum column c)
+{
+    const char *text = (const char *)sqlite3_column_text(s, (int)c);
+    return span_of(text ? text : "", text ? (size_t)sqlite3_column_bytes(s, (int)c) : 0);
+}
+
+static void add_text(sqlite3_stmt *s, enum column c, const char *key, struct buf *out)
+{
+    buf_printf(out, "\"%s\":\"", key);
+    if (json_escape(column_text(s, c), out) == 0)
+        buf_adds(out, "\",");
+}
+
+static void add_int(sqlite3_stmt *s, enum column c, const char *key, struct buf *out)
+{
+    buf_printf(out, "\"%s\":%lld,", key, (long long)sqlite3_column_int64(s, (int)c));
+}
+
+/* A column that holds JSON; what is none is left out. */
+static void add_array(sqlite3_stmt *s, enum column c, const char *key, struct buf *out)
+{
+    struct span text = column_text(s, c), value;
+    bool fits = json_document(text, &value) && json_type(value) == JSON_ARRAY;
+    buf_printf(out, "\"%s\":", key);
+    buf_add(out, fits ? value : SPAN_LIT("[]"));
+}
+
+static void add_record(sqlite3_stmt *s, struct buf *out)
+{
+    static const struct {
+        enum column column;
+        const char *key;
+    } texts[] = {{ID, "id"},           {ORG, "org"}, {THREAD, "thread"}, {TURN, "turn"},       {PARENT, "parent"},
+                 {PROVIDER, "provider"}, {API, "api"}, {MODEL, "model"},   {OUTCOME, "outcome"}, {ERROR, "error"},
+                 {REASON, "reason"}};
+    static const struct {
+        enum column column;
+        const char *key;
+    } numbers[] = {{STARTED, "started_ms"}, {DURATION, "duration_ms"}, {STATUS, "status"},
+                   {BYTES_IN, "bytes_in"},  {BYTES_OUT, "bytes_out"},  {DIRECTIVES, "directives"}};
+    buf_addc(out, '{');
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        add_text(s, texts[i].column, texts[i].key, out);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        add_int(s, numbers[i].column, numbers[i].key, out);
+    if (sqlite3_column_int64(s, FIRST_BYTE) >= 0)
+        add_int(s, FIRST_BYTE, "first_byte_ms", out);
+    else
+        buf_adds(out, "\"first_byte_ms\":null,");
+    buf_printf(out, "\"streamed\":%s,", sqlite3_column_int(s, STREAMED) ? "true" : "false");
+    add_array(s, ARTIFACTS, "artifacts", out);
+    buf_addc(out, ',');
+    add_array(s, ATTACHMENTS, "attachments", out);
+    buf_addc(out, '}');
+}
+
+int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit, struct buf *out)
+{
+    sqlite3_stmt *s = r->list;
+    int wanted = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : limit, n = 0, step;
+    bool more = false;
+    if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) || sqlite3_bind_text(s, 2, id ? id : "", -1, SQLITE_STATIC) ||
+        sqlite3_bind_int64(s, 3, before_ms) || sqlite3_bind_int(s, 4, wanted + 1))
+        return failed(r, "list");
+    buf_adds(out, "{\"data\":[");
+    while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+        more = n == wanted;
+        if (more)
+            break;
+        if (n++)
+            buf_addc(out, ',');
+        add_record(s, out);
+    }
+    int answer = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : failed(r, "list");
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    buf_printf(out, "],\"has_more\":%s}", more ? "true" : "false");
+    return answer || buf_full(out) ? -1 : 0;
+}
+
+int records_sweep(struct records *r, int64_t before_ms)
+{
+    int bad = sqlite3_bind_int64(r->sweep, 1, before_ms) || sqlite3_step(r->sweep) != SQLITE_DONE;
+    int answer = bad ? failed(r, "sweep") : 0;
+    sqlite3_reset(r->sweep);
+    return answer;
+}

@@ -1,0 +1,326 @@
+/* One consult's files, its quarantine and its manifest. */
+#include <jansson.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+
+#include "artifacts/store.h"
+#include "artifacts/utf8.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+
+enum { ENTRY_MAX = 16 * 1024, URL_MAX = 8 * 1024, NAMES_MAX = 4096 };
+
+struct workspace {
+    struct store *store;
+    struct owner owner;
+    char consult[CONSULT_ID];
+    bool image_generation;
+    char (*names)[LIMIT_FILENAME + 1]; /* given in this consult, so that none is given twice */
+    size_t n, room;
+};
+
+struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult, bool image_generation)
+{
+    struct workspace *w = xcalloc(1, sizeof *w);
+    w->store = s;
+    w->owner = *owner;
+    w->image_generation = image_generation;
+    snprintf(w->consult, sizeof w->consult, "%s", consult);
+    return w;
+}
+
+void workspace_destroy(struct workspace *w)
+{
+    if (!w)
+        return;
+    xfree(w->names);
+    xfree(w);
+}
+
+void made_free(struct made *m)
+{
+    buf_free(&m->entry);
+    buf_free(&m->url);
+}
+
+/* ---- the manifest ---- */
+
+static json_t *new_manifest(const struct store *s, const char *org, const char *consult)
+{
+    int64_t now_s = clock_wall_ms() / 1000;
+    return json_pack("{s:s,s:s,s:I,s:I,s:[],s:[],s:[]}", "consult", consult, "org", org, "created", (json_int_t)now_s, "expires",
+                     (json_int_t)(now_s + s->retention_s), "inbound", "outbound", "quarantine");
+}
+
+static int dump(const char *text, size_t n, void *arg)
+{
+    return buf_addn(arg, text, n);
+}
+
+/* Read, changed and written under a lock, since a DELETE of another process may change it too. A manifest that cannot be read is begun again. */
+static int change_manifest(struct store *s, const char *org, const char *consult, void (*change)(json_t *manifest, void *arg),
+                           void *arg)
+{
+    char folder[STORE_KEY], key[STORE_KEY];
+    struct buf text;
+    json_error_t error;
+    int failed = -1;
+    if (store_workspace_key(org, consult, "manifest.json", key) || store_workspace_key(org, consult, "", folder))
+        return -1;
+    folder[strlen(folder) - 1] = '\0';
+    int token = s->ops->lock(s->backend, folder);
+    if (token < 0)
+        return -1;
+    buf_init(&text, STORE_MANIFEST);
+    json_t *manifest = s->ops->get(s->backend, key, &text) ? NULL : json_loadb(buf_span(&text).p, text.n, 0, &error);
+    if (!json_is_object(manifest)) {
+        json_decref(manifest);
+        manifest = new_manifest(s, org, consult);
+    }
+    change(manifest, arg);
+    buf_reset(&text);
+    if (json_dump_callback(manifest, dump, &text, JSON_INDENT(2)) == 0)
+        failed = s->ops->put(s->backend, key, buf_span(&text));
+    json_decref(manifest);
+    buf_free(&text);
+    s->ops->unlock(s->backend, token);
+    return failed;
+}
+
+static void append_outbound(json_t *manifest, void *arg)
+{
+    const struct artifact *a = arg;
+    json_t *entry = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:I,s:I}", "id", a->id, "filename", a->filename, "format", a->format,
+                              "media_type", a->media_type, "bytes", (json_int_t)a->bytes, "sha256", a->sha256, "created_at",
+                              (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
+    if (a->title[0])
+        json_object_set_new(entry, "title", json_string(a->title));
+    json_array_append_new(json_object_get(manifest, "outbound"), entry);
+}
+
+struct kept {
+    char file[sizeof "quarantine/4294967295-99.txt"];
+    const struct made *made;
+};
+
+static void append_quarantine(json_t *manifest, void *arg)
+{
+    const struct kept *k = arg;
+    json_t *entry = json_pack("{s:s,s:s,s:s}", "file", k->file, "reason", flag_name(k->made->flag), "sentence", k->made->sentence);
+    if (k->made->filename[0])
+        json_object_set_new(entry, "filename", json_string(k->made->filename));
+    json_array_append_new(json_object_get(manifest, "quarantine"), entry);
+}
+
+static void mark_deleted(json_t *manifest, void *arg)
+{
+    const struct artifact *a = arg;
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(manifest, "outbound"), i, entry)
+    {
+        const char *id = json_string_value(json_object_get(entry, "id"));
+        if (id && strcmp(id, a->id) == 0)
+            json_object_set_new(entry, "deleted", json_integer(clock_wall_ms() / 1000));
+    }
+}
+
+int workspace_mark_deleted(struct store *s, const struct artifact *a)
+{
+    return change_manifest(s, a->owner.org, a->consult, mark_deleted, (void *)a);
+}
+
+/* ---- what a client gets ---- */
+
+/* product.md §5.2, in its order. */
+static int write_entry(const struct artifact *a, const char *url, struct buf *out)
+{
+    json_t *entry = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s}", "id", a->id, "filename", a->filename, "format", a->format,
+                              "media_type", a->media_type, "bytes", (json_int_t)a->bytes, "sha256", a->sha256);
+    if (a->title[0])
+        json_object_set_new(entry, "title", json_string(a->title));
+    json_object_set_new(entry, "created_at", json_integer(a->created_at));
+    json_object_set_new(entry, "url", json_string(url));
+    int failed = json_dump_callback(entry, dump, out, JSON_COMPACT);
+    json_decref(entry);
+    return failed;
+}
+
+/* ---- sentences ---- */
+
+/* Flags of a reply are joined with "; ", so that no sentence may hold one; a name is all that comes from outside. */
+static void write_sentence(struct made *m, const char *why)
+{
+    char text[LIMIT_ERROR_TEXT];
+    if (m->filename[0])
+        snprintf(text, sizeof text, "The file \"%s\" could not be made: %s.", m->filename, why);
+    else
+        snprintf(text, sizeof text, "A file could not be made: %s.", why);
+    for (char *p = text; *p; p++)
+        if (*p == ';')
+            *p = ',';
+    memcpy(m->sentence, text, sizeof text);
+}
+
+static const char *why_refused(enum flag flag)
+{
+    switch (flag) {
+    case FLAG_UNTERMINATED:
+        return "its end is missing";
+    case FLAG_TOO_LARGE:
+        return "it is larger than the limit";
+    case FLAG_TOO_MANY:
+        return "the reply holds more files than the limit allows";
+    case FLAG_IMAGE_GENERATION_DISABLED:
+        return "image generation is off here";
+    case FLAG_STORAGE_FAILED:
+        return "it could not be stored";
+    case FLAG_RENDER_TIMEOUT:
+        return "making it took too long";
+    default:
+        return "its renderer failed";
+    }
+}
+
+/* ---- one directive ---- */
+
+static bool is_taken(void *arg, const char *name)
+{
+    struct workspace *w = arg;
+    char key[STORE_KEY], rest[sizeof "outbound/" + LIMIT_FILENAME];
+    for (size_t i = 0; i < w->n; i++)
+        if (artifact_name_same(w->names[i], name))
+            return true;
+    snprintf(rest, sizeof rest, "outbound/%s", name);
+    return store_workspace_key(w->owner.org, w->consult, rest, key) == 0 && w->store->ops->exists(w->store->backend, key);
+}
+
+static void remember_name(struct workspace *w, const char *name)
+{
+    if (w->n == NAMES_MAX)
+        return;
+    if (w->n == w->room) {
+        w->room = w->room ? w->room * 2 : 8;
+        w->names = xrealloc(w->names, w->room * sizeof *w->names);
+    }
+    snprintf(w->names[w->n++], sizeof *w->names, "%s", name);
+}
+
+static void fill_digest(struct span bytes, char out[65])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    EVP_Digest(bytes.p, bytes.n, digest, &n, EVP_sha256(), NULL);
+    for (unsigned i = 0; i < DIGEST && i < n; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* Gives the bytes a name and an id and stores them. */
+static enum flag store_bytes(struct workspace *w, const struct directive_parts *parts, const struct format *format,
+                             struct span bytes, struct made *m)
+{
+    struct artifact *a = &m->artifact;
+    *a = (struct artifact){.owner = w->owner, .bytes = bytes.n, .created_at = clock_wall_ms() / 1000};
+    a->expires_at = a->created_at + w->store->retention_s;
+    store_new_id("file-hw-", a->id, sizeof a->id);
+    snprintf(a->consult, sizeof a->consult, "%s", w->consult);
+    snprintf(a->format, sizeof a->format, "%s", format->name);
+    snprintf(a->media_type, sizeof a->media_type, "%s", format->media_type);
+    snprintf(a->title, sizeof a->title, "%s", parts->title);
+    fill_digest(bytes, a->sha256);
+    artifact_name_unique(m->filename, is_taken, w);
+    snprintf(a->filename, sizeof a->filename, "%s", m->filename);
+    if (store_put_artifact(w->store, a, bytes))
+        return FLAG_STORAGE_FAILED;
+    remember_name(w, a->filename);
+    if (change_manifest(w->store, w->owner.org, w->consult, append_outbound, a)) {
+        if (store_delete(w->store, a))
+            log_warning("store.delete_failed", log_str("artifact", a->id));
+        return FLAG_STORAGE_FAILED;
+    }
+    return FLAG_NONE;
+}
+
+/* Parses and renders; *why is left empty when the flag says it all. */
+static enum flag make(struct workspace *w, struct span text, size_t max, struct made *m, char why[LIMIT_ERROR_TEXT])
+{
+    struct directive_parts parts;
+    struct buf bytes;
+    enum flag flag = directive_parse(text, max, &parts, why);
+    struct span name = span_str(parts.format);
+    const struct format *format = format_find_any(name);
+    bool named = parts.filename[0] || parts.title[0];
+    buf_init(&bytes, 2 * max + 64); /* a table grows by an apostrophe a cell at most */
+    if (named || flag == FLAG_NONE)
+        artifact_name(span_str(parts.filename), span_str(parts.title), flag == FLAG_NONE ? format : NULL, m->filename);
+    if (flag != FLAG_NONE)
+        goto out;
+    if (span_is(name, "image") && !w->image_generation) {
+        flag = FLAG_IMAGE_GENERATION_DISABLED;
+    } else if (!format) {
+        flag = FLAG_UNSUPPORTED_FORMAT;
+        if (!named)
+            m->filename[0] = '\0';
+        snprintf(why, LIMIT_ERROR_TEXT, "its format cannot be made here");
+    } else {
+        flag = artifact_render(&parts, format, &bytes, why);
+        if (flag == FLAG_NONE)
+            flag = store_bytes(w, &parts, format, buf_span(&bytes), m);
+    }
+out:
+    buf_free(&bytes);
+    directive_parts_free(&parts);
+    return flag;
+}
+
+/* Only to learn what the file would have been called. */
+static void name_refused(struct span text, size_t max, struct made *m)
+{
+    struct directive_parts parts;
+    char why[LIMIT_ERROR_TEXT];
+    enum flag flag = directive_parse(text, max, &parts, why);
+    const struct format *format = flag == FLAG_NONE ? format_find_any(span_str(parts.format)) : NULL;
+    if (parts.filename[0] || parts.title[0])
+        artifact_name(span_str(parts.filename), span_str(parts.title), format, m->filename);
+    directive_parts_free(&parts);
+}
+
+/* A name that is there already belongs to an earlier reply of the same consult: the next free one is taken. */
+static void keep(struct workspace *w, unsigned number, struct span text, struct made *m)
+{
+    struct kept k = {.made = m};
+    char key[STORE_KEY];
+    for (unsigned again = 0; again < 100; again++) {
+        if (again)
+            snprintf(k.file, sizeof k.file, "quarantine/%02u-%u.txt", number, again);
+        else
+            snprintf(k.file, sizeof k.file, "quarantine/%02u.txt", number);
+        if (store_workspace_key(w->owner.org, w->consult, k.file, key))
+            return;
+        if (!w->store->ops->exists(w->store->backend, key))
+            break;
+    }
+    if (w->store->ops->put(w->store->backend, key, text) == 0)
+        (void)change_manifest(w->store, w->owner.org, w->consult, append_quarantine, &k);
+}
+
+void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max, struct made *out)
+{
+    char why[LIMIT_ERROR_TEXT] = "";
+    *out = (struct made){.flag = refused};
+    buf_init(&out->entry, ENTRY_MAX);
+    buf_init(&out->url, URL_MAX);
+    if (refused == FLAG_NONE)
+        out->flag = make(w, text, max, out, why);
+    else
+        name_refused(text, max, out);
+    if (out->flag != FLAG_NONE) {
+        out->artifact = (struct artifact){.bytes = 0};
+        write_sentence(out, why[0] ? why : why_refused(out->flag));
+        keep(w, number, text, out);
+        return;
+    }
+    store_url(w->store, &out->artifact, out->artifact.created_at, &out->url);
+    out->stored = write_entry(&out->artifact, buf_cstr(&out->url), &out->entry) == 0;
+}

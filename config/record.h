@@ -1,0 +1,12 @@
+#ifndef CONFIG_RECORD_H
+#define CONFIG_RECORD_H
+/* Giving back the lists of the configuration; struct key_list's `destroy`. Items that were only begun
+ * (zeroed) are fine. */
+#include <stddef.h>
+
+void record_destroy_listeners(void *items, size_t n);
+void record_destroy_providers(void *items, size_t n);
+void record_destroy_organisations(void *items, size_t n);
+void record_destroy_hashes(void *items, size_t n);
+
+#endif

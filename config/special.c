@@ -1,0 +1,329 @@
+#include "config/special.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/xalloc.h"
+#include "config/address.h"
+#include "config/config.h"
+#include "config/value.h"
+
+enum { WORKERS_MOST = 1024, PREFIX_LONGEST = 128 };
+
+/* One name for each; llama.cpp is another spelling of llamacpp. */
+static const char *const dialects[] = {"openai",   "azure",   "openrouter", "moonshot", "vllm",
+                                       "llamacpp", "mistral", "anthropic",  "gemini",   "ollama"};
+
+const char *config_dialect(size_t n)
+{
+    return n < sizeof dialects / sizeof dialects[0] ? dialects[n] : NULL;
+}
+
+static int expect(struct setting *s, const char *what)
+{
+    snprintf(s->expected, sizeof s->expected, "%s", what);
+    return -1;
+}
+
+static int say(struct setting *s, const char *sentence)
+{
+    snprintf(s->sentence, sizeof s->sentence, "%s", sentence);
+    return -1;
+}
+
+static int store_text(void *at, struct span text)
+{
+    char **to = at;
+    xfree(*to);
+    *to = xspandup(text);
+    return 0;
+}
+
+void special_print_text(const void *at, struct buf *out)
+{
+    const char *text = *(char *const *)at;
+    if (text)
+        value_print_text(span_str(text), out);
+}
+
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    int n =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > WORKERS_MOST ? WORKERS_MOST : (unsigned)n;
+}
+
+int special_set_workers(struct setting *s, void *at)
+{
+    int64_t n = processors();
+    if (!span_is(s->text, "auto") && (value_count(s->text, &n) || n < 1 || n > WORKERS_MOST))
+        return expect(s, "a whole number from 1 to 1024, or auto");
+    *(unsigned *)at = (unsigned)n;
+    return 0;
+}
+
+void special_print_workers(const void *at, struct buf *out)
+{
+    buf_printf(out, "%u", *(const unsigned *)at);
+}
+
+int special_set_address(struct setting *s, void *at)
+{
+    const char *expected = address_parse(s->text, at);
+    return expected ? expect(s, expected) : 0;
+}
+
+void special_print_address(const void *at, struct buf *out)
+{
+    value_print_text(span_str(((const struct config_address *)at)->text), out);
+}
+
+/* What is before an @ may be a password, and then the URL must not be shown again. */
+static int parse_url(struct setting *s, struct url *u)
+{
+    const char *expected = url_parse(s->text, u);
+    if (!expected)
+        return 0;
+    if (!memchr(s->text.p, '@', s->text.n))
+        return expect(s, expected);
+    snprintf(s->sentence, sizeof s->sentence, "expected %s", expected);
+    return -1;
+}
+
+int special_set_public_url(struct setting *s, void *at)
+{
+    struct url u;
+    if (parse_url(s, &u))
+        return -1;
+    store_text(at, span_str(u.text));
+    url_finish(&u);
+    return 0;
+}
+
+int special_set_base_url(struct setting *s, void *at)
+{
+    struct config_provider *p = at;
+    struct url u;
+    if (parse_url(s, &u))
+        return -1;
+    xfree(p->base_url);
+    xfree(p->host);
+    xfree(p->host_header);
+    xfree(p->base_path);
+    p->base_url = u.text;
+    p->tls = u.tls;
+    p->host = u.host;
+    p->port = u.port;
+    p->host_header = u.host_header;
+    p->base_path = u.path;
+    return 0;
+}
+
+void special_print_base_url(const void *at, struct buf *out)
+{
+    value_print_text(span_str(((const struct config_provider *)at)->base_url), out);
+}
+
+/* The key in a file is its first line. */
+static int read_key_file(struct setting *s, const char *path, char key[LIMIT_KEY + 2], size_t *n)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, key, LIMIT_KEY + 2);
+    if (got < 0)
+        snprintf(s->sentence, sizeof s->sentence, "the file cannot be read: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return -1;
+    const char *line_end = memchr(key, '\n', (size_t)got);
+    *n = line_end ? (size_t)(line_end - key) : (size_t)got;
+    if (*n && key[*n - 1] == '\r')
+        --*n;
+    return 0;
+}
+
+/* Whether the text names a place for a key, and what is after the colon. */
+static bool key_place(struct span text, bool *file, struct span *place)
+{
+    *file = span_starts(text, "file:");
+    if (!*file && !span_starts(text, "env:"))
+        return false;
+    *place = span_from(text, *file ? strlen("file:") : strlen("env:"));
+    return place->n > 0 && value_printable(*place);
+}
+
+static int check_key(struct setting *s, struct span key)
+{
+    if (key.n == 0 || key.n > LIMIT_KEY)
+        return say(s, "what stands there is no API key: it is empty or longer than 4096 bytes");
+    for (size_t i = 0; i < key.n; i++)
+        if (key.p[i] <= ' ' || key.p[i] >= 0x7f)
+            return say(s, "what stands there is no API key: it has blanks, control or non-ASCII characters");
+    return 0;
+}
+
+static int resolve_key(struct setting *s, bool file, struct span place, char **out)
+{
+    char bytes[LIMIT_KEY + 2] = "";
+    struct span key = span_of(bytes, 0);
+    char *name = xspandup(place);
+    int failed = 0;
+    if (file) {
+        failed = read_key_file(s, name, bytes, &key.n);
+    } else {
+        const char *value = getenv(name);
+        key = span_str(value);
+        if (!value)
+            failed = say(s, "the environment variable that it names is not set");
+    }
+    xfree(name);
+    if (failed || check_key(s, key))
+        return -1;
+    return store_text(out, key);
+}
+
+int special_set_api_key(struct setting *s, void *at)
+{
+    struct config_provider *p = at;
+    struct span place;
+    bool file;
+    if (!key_place(s->text, &file, &place))
+        return say(s, "expected env:NAME or file:PATH; the key itself does not belong in the configuration");
+    if (s->resolve && resolve_key(s, file, place, &p->api_key))
+        return -1;
+    return store_text(&p->api_key_source, s->text);
+}
+
+void special_print_api_key(const void *at, struct buf *out)
+{
+    special_print_text(&((const struct config_provider *)at)->api_key_source, out);
+}
+
+int special_set_provider_name(struct setting *s, void *at)
+{
+    if (!value_word(s->text, true) || span_is(s->text, "none"))
+        return expect(s, "1 to 64 lower-case letters, digits, - or _ (and not the word none)");
+    return store_text(at, s->text);
+}
+
+int special_set_default_provider(struct setting *s, void *at)
+{
+    if (!value_word(s->text, true))
+        return expect(s, "the name of a provider, or none");
+    return store_text(at, s->text);
+}
+
+int special_set_dialect(struct setting *s, void *at)
+{
+    struct span name = span_is(s->text, "llama.cpp") ? SPAN_LIT("llamacpp") : s->text;
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
+        if (span_is(name, dialects[i]))
+            return store_text(at, name);
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
+        n += (size_t)snprintf(s->expected + n, sizeof s->expected - n, "%s%s", i ? ", " : "one of ",
+                              dialects[i]);
+    return -1;
+}
+
+/* "/" and segments joined by "/", none of them empty, "." or "..". */
+static bool is_prefix(struct span t)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-";
+    size_t start = 1;
+    if (t.n < 2 || t.n > PREFIX_LONGEST || t.p[0] != '/')
+        return false;
+    for (size_t i = 1; i <= t.n; i++) {
+        if (i < t.n && t.p[i] != '/') {
+            if (!memchr(allowed, t.p[i], sizeof allowed - 1))
+                return false;
+            continue;
+        }
+        struct span segment = span_of(t.p + start, i - start);
+        if (segment.n == 0 || span_is(segment, ".") || span_is(segment, ".."))
+            return false;
+        start = i + 1;
+    }
+    return true;
+}
+
+int special_set_prefix(struct setting *s, void *at)
+{
+    if (!is_prefix(s->text))
+        return expect(
+            s, "a path such as /openai or /llm/openai, of letters, digits, - . _ ~ and no slash at its end");
+    return store_text(at, s->text);
+}
+
+int special_set_organisation(struct setting *s, void *at)
+{
+    if (!value_word(s->text, false))
+        return expect(s, "1 to 64 letters, digits, - or _");
+    return store_text(at, s->text);
+}
+
+int special_set_hash(struct setting *s, void *at)
+{
+    if (value_hash(s->text, at))
+        return say(s, "expected the SHA-256 of an API key: 64 hexadecimal digits, in quotes");
+    return 0;
+}
+
+void special_print_hash(const void *at, struct buf *out)
+{
+    const unsigned char *hash = at;
+    buf_addc(out, '"');
+    for (size_t i = 0; i < 32; i++)
+        buf_printf(out, "%02x", hash[i]);
+    buf_addc(out, '"');
+}
+
+int special_set_artifact_store(struct setting *s, void *at)
+{
+    (void)at;
+    if (span_is(s->text, "s3"))
+        return say(s, "the store s3 is not available in this version; file is");
+    return span_is(s->text, "file") ? 0 : expect(s, "file");
+}
+
+void special_print_artifact_store(const void *at, struct buf *out)
+{
+    (void)at;
+    buf_adds(out, "file");
+}
+
+int special_set_record_store(struct setting *s, void *at)
+{
+    (void)at;
+    if (span_is(s->text, "postgres"))
+        return say(s, "the store postgres is not available in this version; sqlite is");
+    return span_is(s->text, "sqlite") ? 0 : expect(s, "sqlite");
+}
+
+void special_print_record_store(const void *at, struct buf *out)
+{
+    (void)at;
+    buf_adds(out, "sqlite");
+}
+
+int special_set_log_content(struct setting *s, void *at)
+{
+    bool content;
+    if (value_bool(s->text, &content))
+        return expect(s, "true or false");
+    if (content)
+        return say(s, "content in the log is not available in this version; expected false");
+    *(bool *)at = content;
+    return 0;
+}
+
+void special_print_log_content(const void *at, struct buf *out)
+{
+    buf_adds(out, *(const bool *)at ? "true" : "false");
+}

@@ -1,0 +1,602 @@
+/*
+ * The directive filter. The grammar's automata are in filters/marker.c; here is what becomes of the text.
+ *
+ *            opening marker              {
+ *   ┌──> TEXT ──────────────> LOOK ───────────> OPEN ──┐
+ *   │     ^  <── stray, again ──┘                │ ^   │ another opening marker at a line's start:
+ *   │     └──── text, again ── AFTER <── closing ┘ └───┘ the first is unterminated
+ *   └───────────────────────────┘
+ *
+ * Text that is not decided yet stays as raw bytes between `hold` and `at` of a run; when a feed ends it is copied to `held`.
+ * When what it was held for does not come, the run goes back to `hold` and reads it again as text ("again"), so that
+ * it is searched for markers too. That happens at most once for each marker that was removed, over at most some
+ * 100 characters, so the work stays linear. Everything goes through run_keep or run_drop once and in order.
+ *
+ * The join rule (product.md §3): `out` is a second marker automaton that runs over what is passed on; the character with
+ * which it would find a marker is dropped. Before the first removal it cannot find any, since `in` finds them first.
+ *
+ * Choices where product.md §3 says nothing:
+ * - Whether a directive begins at a line's start is told from the text that is passed on, so that what was removed before
+ *   it does not count: `\n<directive><directive>\n` leaves `\n`. A line's start is the text's start, or behind a line feed.
+ * - A fence line goes when its directive starts, also when that is never closed: a fence is no prose, and an open one
+ *   would swallow the rest of the reply. The closing fence may stand behind a directive that follows at once, or
+ *   that cut off the first one.
+ * - The information string of a fence line holds neither backticks nor `<` or `>`. The fence line behind an opening marker
+ *   need not be at a line's start.
+ * - The `{` is one of the first 64 characters behind the marker; \n, \r, \t are two characters each there.
+ * - An opening marker at a line's start inside a directive begins another, whatever follows it: if that is no metadata, the
+ *   text up to the closing marker is the invalid directive's, and no byte of it is passed on.
+ * - A blank is a space or a tab. Zero-width characters and no-break spaces in a marker make it plain text.
+ * - Line breaks are LF and CRLF. Lines in a directive are also escaped line breaks, when its metadata is escaped.
+ * - Blanks behind a directive go only if a line break follows within 64 characters.
+ * - `>>` behind `</HW_ATTACHMENT>`, and what makes `>>>HW_ATTACHMENT` an ordinary closing marker as well, go with it.
+ */
+#include "filters/directive.h"
+
+#include <stdint.h>
+
+#include "base/xalloc.h"
+#include "filters/character.h"
+#include "filters/marker.h"
+
+enum {
+    SLACK = 128,       /* bytes over the cap in which a closing marker can still be found and cut off */
+    MARKER_LAST = 48,  /* no marker, with what is cut off before it, is longer */
+    HELD_RAW = 8192,   /* more than all that can be held, every character spelt \uXXXX, and a piece */
+    PIECE = 256,       /* bytes read at a time while something is held */
+};
+
+enum mode { MODE_TEXT, MODE_LOOK, MODE_OPEN, MODE_AFTER };
+
+struct directive_filter {
+    const struct directive_callbacks *callbacks;
+    void *arg;
+    size_t max;
+    struct buf held; /* raw text not decided yet */
+    struct buf text; /* of the open directive, and the beginning of its closing marker */
+    struct marker in, out;
+    union {
+        struct marker_lookahead look;
+        struct marker_inside inside;
+        struct marker_after after;
+    };
+    struct marker_fence fence;
+    uint16_t done;       /* bytes of `held` that the automata have seen */
+    uint16_t units;      /* characters between hold and at */
+    uint16_t high;       /* the last character decided, if it was a high surrogate */
+    uint8_t marker;      /* characters of the opening marker that is looked behind */
+    uint8_t fence_units; /* of the fence line before it */
+    uint8_t mode;
+    bool line;      /* what was passed on ends at a line's start */
+    bool fenced;    /* a fence line was removed, and nothing passed on since */
+    bool too_large; /* some of the open directive's text was thrown away */
+};
+
+/* One pass over contiguous raw text. [emit, hold) is passed on but not handed out yet (empty unless fate_kept), [hold, at) is held. */
+struct run {
+    const char *emit, *hold, *at, *end;
+    bool last; /* nothing follows: an escape that is not complete will not be */
+    bool fate_kept;
+    size_t fate;
+};
+
+/* ---- what becomes of a character ---- */
+
+static void run_flush(struct directive_filter *f, struct run *r)
+{
+    if (r->hold != r->emit)
+        f->callbacks->text(f->arg, span_of(r->emit, (size_t)(r->hold - r->emit)));
+    r->emit = r->hold;
+    if (r->fate && f->callbacks->fate)
+        f->callbacks->fate(f->arg, r->fate, r->fate_kept);
+    r->fate = 0;
+}
+
+static void run_fate(struct directive_filter *f, struct run *r, size_t bytes, bool kept)
+{
+    if (r->fate_kept != kept)
+        run_flush(f, r);
+    r->fate_kept = kept;
+    r->fate += bytes;
+}
+
+static void run_drop_one(struct directive_filter *f, struct run *r, struct character ch)
+{
+    run_fate(f, r, character_length(ch.c, f->high != 0), false);
+    r->hold += ch.raw;
+    r->emit = r->hold;
+    f->high = character_is_high(ch.c) ? (uint16_t)ch.c : 0;
+}
+
+/* Takes the first n held characters out. */
+static void run_drop(struct directive_filter *f, struct run *r, unsigned n)
+{
+    struct character ch;
+    f->units = (uint16_t)(f->units - n);
+    while (n-- && character_read(r->hold, r->end, r->last, &ch))
+        run_drop_one(f, r, ch);
+}
+
+static void run_stray(struct directive_filter *f, struct run *r)
+{
+    run_flush(f, r);
+    f->callbacks->stray_marker(f->arg);
+}
+
+/* Passes the first n held characters on. */
+static void run_keep(struct directive_filter *f, struct run *r, unsigned n)
+{
+    struct character ch;
+    f->units = (uint16_t)(f->units - n);
+    while (n-- && character_read(r->hold, r->end, r->last, &ch)) {
+        struct marker next = f->out;
+        if (marker_step(&next, ch.c) != MARKER_NONE) {
+            run_drop_one(f, r, ch);
+            run_stray(f, r);
+            continue;
+        }
+        f->out = next;
+        f->line = ch.c == '\n';
+        f->fenced = false;
+        run_fate(f, r, character_length(ch.c, f->high != 0), true);
+        f->high = character_is_high(ch.c) ? (uint16_t)ch.c : 0;
+        r->hold += ch.raw;
+    }
+}
+
+/* What is held will be read again. */
+static void run_again(struct directive_filter *f, struct run *r, enum mode mode)
+{
+    r->at = r->hold;
+    f->units = 0;
+    f->mode = (uint8_t)mode;
+}
+
+/* ---- the text of an open directive ---- */
+
+static void text_add(struct directive_filter *f, const char *p, size_t n)
+{
+    struct buf *text = &f->text;
+    if (n <= text->max - text->n) {
+        (void)buf_addn(text, p, n);
+        return;
+    }
+    /* No more than the cap is of use, and what may be the beginning of a closing marker. */
+    f->too_large = true;
+    if (n > MARKER_LAST) {
+        buf_cut(text, f->max);
+        (void)buf_addn(text, p, f->max - text->n);
+        return;
+    }
+    memmove(text->data + text->start + f->max, text->data + text->start + text->n - MARKER_LAST, MARKER_LAST);
+    buf_cut(text, f->max + MARKER_LAST);
+    (void)buf_addn(text, p, n);
+}
+
+static void text_add_code(struct directive_filter *f, uint32_t c)
+{
+    char utf8[4];
+    size_t n = 0;
+    if (c < 0x80) {
+        utf8[n++] = (char)c;
+    } else if (c < 0x800) {
+        utf8[n++] = (char)(0xc0 | c >> 6);
+        utf8[n++] = (char)(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+        utf8[n++] = (char)(0xe0 | c >> 12);
+        utf8[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+        utf8[n++] = (char)(0x80 | (c & 0x3f));
+    } else {
+        utf8[n++] = (char)(0xf0 | c >> 18);
+        utf8[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+        utf8[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+        utf8[n++] = (char)(0x80 | (c & 0x3f));
+    }
+    text_add(f, utf8, n);
+}
+
+/* A high half waits in f->high for its low half; one that stays alone is no character. */
+static void text_add_lone(struct directive_filter *f)
+{
+    if (f->high)
+        text_add_code(f, 0xfffd);
+}
+
+static void text_add_character(struct directive_filter *f, uint32_t c)
+{
+    if (f->high && character_is_low(c)) {
+        text_add_code(f, 0x10000u + ((f->high - 0xd800u) << 10) + (c - 0xdc00u));
+        return;
+    }
+    text_add_lone(f);
+    if (character_is_high(c))
+        return;
+    if (c >= CHARACTER_BYTE)
+        text_add(f, (char[]){(char)(c & 0xff)}, 1);
+    else
+        text_add_code(f, character_is_low(c) ? 0xfffd : c);
+}
+
+static bool text_ends(const struct buf *text, const char *end)
+{
+    size_t n = strlen(end);
+    return text->n >= n && strncasecmp(text->data + text->start + text->n - n, end, n) == 0;
+}
+
+/* What models leave before a closing marker. */
+static void text_trim(struct buf *text)
+{
+    static const char *const left[] = {"<<</", "<<<END", "<<<END_", "<<<END "};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (text_ends(text, left[i])) {
+            buf_cut(text, text->n - strlen(left[i]));
+            return;
+        }
+    const char *start = text->data + text->start, *end = start + text->n;
+    for (int i = 0; i < MARKER_BLANKS && end > start && (end[-1] == ' ' || end[-1] == '\t'); i++)
+        end--;
+    if (end - start >= 3 && memcmp(end - 3, "<<<", 3) == 0)
+        buf_cut(text, (size_t)(end - 3 - start));
+}
+
+/* Cuts at the cap, and a UTF-8 sequence that this left incomplete. */
+static void text_cut(struct directive_filter *f)
+{
+    struct buf *text = &f->text;
+    if (text->n <= f->max && !f->too_large)
+        return;
+    f->too_large = true;
+    buf_cut(text, f->max);
+    const unsigned char *end = (const unsigned char *)text->data + text->start + text->n;
+    for (size_t back = 1; back <= 3 && back <= text->n; back++) {
+        unsigned char byte = *(end - back);
+        if (byte < 0x80)
+            return;
+        if (byte >= 0xc0) {
+            size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+            buf_cut(text, length > back ? text->n - back : text->n);
+            return;
+        }
+    }
+}
+
+/* ---- an open directive ---- */
+
+static void open_start(struct directive_filter *f, unsigned escaping)
+{
+    buf_init(&f->text, f->max > SIZE_MAX - SLACK ? SIZE_MAX : f->max + SLACK);
+    f->inside = (struct marker_inside){.escaping = (uint8_t)escaping};
+    f->too_large = false;
+}
+
+/* Hands the directive out without its last `marker` bytes. */
+static void open_end(struct directive_filter *f, struct run *r, size_t marker, enum directive_end how)
+{
+    buf_cut(&f->text, f->text.n - marker);
+    if (how == DIRECTIVE_COMPLETE && !f->too_large)
+        text_trim(&f->text);
+    text_cut(f);
+    if (how == DIRECTIVE_COMPLETE && f->too_large)
+        how = DIRECTIVE_TOO_LARGE;
+    run_flush(f, r);
+    f->callbacks->directive(f->arg, &f->text, how);
+    buf_free(&f->text);
+}
+
+/* An opening marker at a line's start: what stands behind it begins the second directive. */
+static void open_second(struct directive_filter *f, struct run *r)
+{
+    char behind[MARKER_LAST];
+    unsigned n, length = marker_inside_length(&f->inside, &n);
+    unsigned escaping = f->inside.escaping; /* they stand in the same string */
+    memcpy(behind, f->text.data + f->text.start + f->text.n - n, n);
+    open_end(f, r, length, DIRECTIVE_UNTERMINATED);
+    open_start(f, escaping);
+    text_add(f, behind, n);
+}
+
+static void open_step(struct directive_filter *f, struct run *r, struct character ch)
+{
+    enum marker_end end = marker_inside_step(&f->inside, ch.c);
+    if (end == END_SECOND) {
+        open_second(f, r);
+        end = marker_inside_step(&f->inside, ch.c);
+    }
+    text_add_character(f, ch.c);
+    f->units++;
+    run_drop(f, r, 1);
+    if (end == END_OPEN)
+        return;
+    unsigned behind, length = marker_inside_length(&f->inside, &behind);
+    open_end(f, r, length, DIRECTIVE_COMPLETE);
+    marker_after_start(&f->after, end, f->line, f->fenced);
+    f->mode = marker_after_over(&f->after) ? MODE_TEXT : MODE_AFTER;
+}
+
+/* ---- behind an opening marker ---- */
+
+static void look_start(struct directive_filter *f)
+{
+    f->marker = (uint8_t)marker_live(&f->in);
+    f->fence_units = f->fence.state == FENCE_WHOLE ? f->fence.units : 0;
+    f->in = (struct marker){0};
+    f->fence = (struct marker_fence){0};
+    f->look = (struct marker_lookahead){0};
+    f->mode = MODE_LOOK;
+}
+
+/* No directive starts here: the marker goes, and what is behind it is text. */
+static void look_stray(struct directive_filter *f, struct run *r)
+{
+    run_keep(f, r, f->fence_units);
+    run_drop(f, r, (unsigned)f->marker + f->look.belongs);
+    run_stray(f, r);
+    run_again(f, r, MODE_TEXT);
+}
+
+static void look_step(struct directive_filter *f, struct run *r, uint32_t c)
+{
+    f->units++;
+    enum marker_start start = marker_lookahead_step(&f->look, c);
+    if (start == START_NONE) {
+        look_stray(f, r);
+    } else if (start == START_DIRECTIVE) {
+        unsigned escaping = f->look.escaped ? ESCAPING_YES : ESCAPING_UNKNOWN;
+        f->fenced |= f->fence_units > 0;
+        run_drop(f, r, (unsigned)f->fence_units + f->marker + f->look.belongs);
+        open_start(f, escaping);
+        run_again(f, r, MODE_OPEN);
+    }
+}
+
+/* ---- behind a directive ---- */
+
+static void after_did(struct directive_filter *f, struct run *r, enum marker_taken taken)
+{
+    bool over = marker_after_over(&f->after);
+    if (taken == AFTER_TAKEN) {
+        run_drop(f, r, f->units);
+        f->fenced = f->after.fenced;
+    }
+    if (taken == AFTER_NOT)
+        run_again(f, r, over ? MODE_TEXT : MODE_AFTER);
+    else if (over)
+        f->mode = MODE_TEXT;
+}
+
+static void after_step(struct directive_filter *f, struct run *r, uint32_t c)
+{
+    f->units++;
+    after_did(f, r, marker_after_step(&f->after, c));
+}
+
+/* ---- running text ---- */
+
+/* A closing marker that closes nothing; it has just become complete. */
+static void text_stray(struct directive_filter *f, struct run *r)
+{
+    unsigned length = marker_live(&f->in);
+    f->in = (struct marker){0};
+    f->fence = (struct marker_fence){0};
+    run_keep(f, r, f->units - length);
+    run_drop(f, r, length);
+    run_stray(f, r);
+}
+
+static void text_step(struct directive_filter *f, struct run *r, uint32_t c)
+{
+    f->units++;
+    enum marker_event event = marker_step(&f->in, c);
+    if (event == MARKER_OPENS) {
+        look_start(f);
+        return;
+    }
+    if (event == MARKER_CLOSES) {
+        text_stray(f, r);
+        return;
+    }
+    unsigned live = marker_live(&f->in);
+    if (f->fence.state == FENCE_WHOLE) {
+        /* The marker must stand directly behind it. */
+        if (live && f->units == f->fence.units + live)
+            return;
+        f->fence.state = FENCE_NONE;
+    } else if (f->fence.state != FENCE_NONE && marker_fence_step(&f->fence, c)) {
+        return;
+    }
+    if (c == '`') {
+        run_keep(f, r, f->units - 1u);
+        if (f->line) {
+            marker_fence_start(&f->fence);
+            return;
+        }
+    }
+    run_keep(f, r, f->units - live);
+}
+
+/* ---- a run ---- */
+
+/* Escapes that change no automaton that is idle. */
+static bool is_plain(struct character ch)
+{
+    bool letter = ch.c == '<' || (ch.c | 0x20) == 'h' || ch.c == '`';
+    return ch.raw > 1 && !letter && (ch.c < 0xd800 || ch.c > 0xdfff);
+}
+
+/* Passes over text that changes no automaton, as one span. */
+static void plain_text(struct directive_filter *f, struct run *r)
+{
+    const char *p = r->at;
+    size_t bytes = 0;
+    bool line = f->line;
+    while (p < r->end && !(line && *p == '`')) {
+        struct character ch;
+        size_t n = character_plain(p, (size_t)(r->end - p));
+        if (n) {
+            line = false;
+            bytes += n;
+            p += n;
+        }
+        if (p == r->end || !character_read(p, r->end, r->last, &ch) || !is_plain(ch))
+            break;
+        line = ch.c == '\n';
+        bytes += character_length(ch.c, false);
+        p += ch.raw;
+    }
+    if (p == r->at)
+        return;
+    run_fate(f, r, bytes, true);
+    f->line = line;
+    f->fenced = false;
+    f->high = 0;
+    r->hold = r->at = p;
+}
+
+/* The same inside a directive. */
+static void plain_inside(struct directive_filter *f, struct run *r)
+{
+    size_t n = character_plain(r->at, (size_t)(r->end - r->at));
+    if (n == 0)
+        return;
+    run_fate(f, r, n, false);
+    text_add(f, r->at, n);
+    r->emit = r->hold = r->at = r->at + n;
+}
+
+static void run_all(struct directive_filter *f, struct run *r)
+{
+    struct character ch;
+    for (;;) {
+        if (f->units == 0 && r->at < r->end) {
+            if (f->mode == MODE_TEXT && marker_idle(&f->in) && marker_idle(&f->out))
+                plain_text(f, r);
+            else if (f->mode == MODE_OPEN && marker_inside_idle(&f->inside) && !f->high)
+                plain_inside(f, r);
+        }
+        if (r->at >= r->end || !character_read(r->at, r->end, r->last, &ch))
+            break;
+        r->at += ch.raw;
+        switch ((enum mode)f->mode) {
+        case MODE_TEXT:
+            text_step(f, r, ch.c);
+            break;
+        case MODE_LOOK:
+            look_step(f, r, ch.c);
+            break;
+        case MODE_OPEN:
+            open_step(f, r, ch);
+            break;
+        case MODE_AFTER:
+            after_step(f, r, ch.c);
+            break;
+        }
+    }
+    run_flush(f, r);
+}
+
+static struct run run_of(struct span s, size_t done)
+{
+    return (struct run){.emit = s.p, .hold = s.p, .at = s.p + done, .end = s.p + s.n};
+}
+
+/* ---- the interface ---- */
+
+static void restart(struct directive_filter *f)
+{
+    buf_free(&f->held);
+    buf_free(&f->text);
+    f->in = f->out = (struct marker){0};
+    f->fence = (struct marker_fence){0};
+    f->done = f->units = f->high = 0;
+    f->mode = MODE_TEXT;
+    f->line = true;
+    f->fenced = f->too_large = false;
+}
+
+struct directive_filter *directive_filter_create(const struct directive_callbacks *callbacks, void *arg, size_t max)
+{
+    struct directive_filter *f = xcalloc(1, sizeof *f);
+    f->callbacks = callbacks;
+    f->arg = arg;
+    f->max = max;
+    buf_init(&f->held, HELD_RAW);
+    restart(f);
+    return f;
+}
+
+void directive_filter_destroy(struct directive_filter *f)
+{
+    if (!f)
+        return;
+    buf_free(&f->held);
+    buf_free(&f->text);
+    xfree(f);
+}
+
+/* Nothing is held: reads the input where it stands, and copies only what is held at its end. */
+static void feed_direct(struct directive_filter *f, struct span s)
+{
+    struct run r = run_of(s, 0);
+    run_all(f, &r);
+    f->done = (uint16_t)(r.at - r.hold);
+    if (r.hold < r.end)
+        (void)buf_addn(&f->held, r.hold, (size_t)(r.end - r.hold));
+}
+
+void directive_filter_feed(struct directive_filter *f, struct span escaped)
+{
+    while (escaped.n) {
+        if (f->held.n == 0) {
+            feed_direct(f, escaped);
+            return;
+        }
+        size_t n = escaped.n < PIECE ? escaped.n : PIECE;
+        (void)buf_addn(&f->held, escaped.p, n);
+        escaped = span_from(escaped, n);
+        struct run r = run_of(buf_span(&f->held), f->done);
+        const char *start = r.hold;
+        run_all(f, &r);
+        f->done = (uint16_t)(r.at - r.hold);
+        buf_consume(&f->held, (size_t)(r.hold - start));
+        if (f->held.n == 0)
+            buf_free(&f->held);
+    }
+}
+
+static void finish_open(struct directive_filter *f, struct run *r)
+{
+    text_add_lone(f);
+    f->high = 0;
+    if (marker_inside_second(&f->inside))
+        open_second(f, r);
+    open_end(f, r, 0, DIRECTIVE_UNTERMINATED);
+}
+
+void directive_filter_finish(struct directive_filter *f)
+{
+    struct run r = run_of(buf_span(&f->held), f->done);
+    r.last = true;
+    run_all(f, &r);
+    while (f->mode == MODE_LOOK || f->mode == MODE_AFTER) {
+        if (f->mode == MODE_LOOK)
+            look_stray(f, &r);
+        else
+            after_did(f, &r, marker_after_end(&f->after));
+        run_all(f, &r);
+    }
+    if (f->mode == MODE_OPEN)
+        finish_open(f, &r);
+    run_keep(f, &r, f->units);
+    run_flush(f, &r);
+    restart(f);
+}
+
+bool directive_filter_holding(const struct directive_filter *f)
+{
+    return f->held.n > 0 || f->mode == MODE_OPEN;
+}
+
+size_t directive_filter_held_bytes(const struct directive_filter *f)
+{
+    return f->text.room;
+}

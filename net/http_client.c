@@ -1,0 +1,642 @@
+#include "net/http_client.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+/*
+ * How long a connection may wait in the pool. Servers close idle connections without a word, and a request that meets
+ * such a close cannot be repeated; so the limits stay under what servers use by themselves (5 s in Node and uvicorn, a
+ * minute and more behind https), and a Keep-Alive field from the server lowers or raises them.
+ */
+enum { IDLE_PLAIN_MS = 4000, IDLE_TLS_MS = 50000, IDLE_MOST_MS = 300000 };
+
+/* A connection to an upstream: serves one call at a time, waits in the pool between calls. */
+struct link {
+    struct http_client *client;
+    struct stream stream;
+    struct event on_read, on_write;
+    struct http_parser parser;
+    struct http_call *call; /* NULL: idle or dead */
+    struct buf unsent;
+    struct buf head; /* an incomplete head; empty otherwise */
+    size_t head_scanned;
+    char *key;
+    int64_t idle_since, idle_max;
+    bool paused, writing, write_broken, dead;
+    struct link *prev, *next; /* the pool, or the dead */
+};
+
+struct http_call {
+    struct http_client *client;
+    struct dial_target target;
+    const struct http_call_sink *sink;
+    void *arg;
+    struct dial *dial;
+    struct link *link;
+    struct buf pending; /* what to send once there is a connection */
+    bool no_body, headed, wrote, sent_all, reused, over;
+    struct http_call *next; /* the dead */
+};
+
+struct http_client {
+    struct event_base *base;
+    struct dialer *dialer;
+    char *read_room;
+    struct http_head *head_room;
+    struct link *idle; /* most recently used first */
+    size_t idle_n, idle_max;
+    struct link *dead_links;
+    struct http_call *dead_calls;
+    struct event *reap;
+};
+
+static void on_link_read(evutil_socket_t fd, short what, void *arg);
+static void on_link_write(evutil_socket_t fd, short what, void *arg);
+static void call_dial(struct http_call *call);
+
+/* ---- ends ---- */
+
+static void link_close(struct link *link)
+{
+    if (link->dead)
+        return;
+    link->dead = true;
+    event_del(&link->on_read);
+    event_del(&link->on_write);
+    stream_close(&link->stream, false);
+    buf_free(&link->unsent);
+    buf_free(&link->head);
+    link->call = NULL;
+    link->next = link->client->dead_links;
+    link->client->dead_links = link;
+    event_active(link->client->reap, EV_TIMEOUT, 0);
+}
+
+static void on_reap(evutil_socket_t fd, short what, void *arg)
+{
+    struct http_client *c = arg;
+    (void)fd;
+    (void)what;
+    while (c->dead_links) {
+        struct link *link = c->dead_links;
+        c->dead_links = link->next;
+        http_parser_finish(&link->parser);
+        xfree(link->key);
+        xfree(link);
+    }
+    while (c->dead_calls) {
+        struct http_call *call = c->dead_calls;
+        c->dead_calls = call->next;
+        buf_free(&call->pending);
+        xfree(call);
+    }
+}
+
+/* The call's end as far as this room is concerned; frees it after the loop turn. */
+static void call_over(struct http_call *call)
+{
+    call->over = true;
+    call->link = NULL;
+    call->next = call->client->dead_calls;
+    call->client->dead_calls = call;
+    event_active(call->client->reap, EV_TIMEOUT, 0);
+}
+
+static void call_fail(struct http_call *call, const struct error *e)
+{
+    if (call->over)
+        return;
+    if (call->link)
+        link_close(call->link);
+    call_over(call);
+    call->sink->done(call->arg, e);
+}
+
+/* ---- the pool ---- */
+
+static void pool_remove(struct link *link)
+{
+    struct http_client *c = link->client;
+    if (link->prev)
+        link->prev->next = link->next;
+    else
+        c->idle = link->next;
+    if (link->next)
+        link->next->prev = link->prev;
+    link->prev = link->next = NULL;
+    c->idle_n--;
+}
+
+static void pool_add(struct link *link)
+{
+    struct http_client *c = link->client;
+    link->call = NULL;
+    link->idle_since = clock_mono_ms();
+    link->prev = NULL;
+    link->next = c->idle;
+    if (c->idle)
+        c->idle->prev = link;
+    c->idle = link;
+    c->idle_n++;
+    if (c->idle_n > c->idle_max) {
+        struct link *last = c->idle;
+        while (last->next)
+            last = last->next;
+        pool_remove(last);
+        link_close(last);
+    }
+}
+
+/* The peer may have closed since the last loop turn; asking costs one call a request, not one an event. */
+static bool still_open(struct link *link)
+{
+    char byte;
+    return recv(link->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+static struct link *pool_take(struct http_client *c, const char *key)
+{
+    int64_t now = clock_mono_ms();
+    for (struct link *link = c->idle, *next; link; link = next) {
+        next = link->next;
+        if (strcmp(link->key, key) != 0)
+            continue;
+        pool_remove(link);
+        if (now - link->idle_since < link->idle_max && still_open(link))
+            return link;
+        link_close(link);
+    }
+    return NULL;
+}
+
+void http_client_sweep(struct http_client *c, int64_t now_ms)
+{
+    for (struct link *link = c->idle, *next; link; link = next) {
+        next = link->next;
+        if (now_ms - link->idle_since >= link->idle_max) {
+            pool_remove(link);
+            link_close(link);
+        }
+    }
+}
+
+size_t http_client_idle(const struct http_client *c)
+{
+    return c->idle_n;
+}
+
+/* Keep-Alive: timeout=N, less a second. */
+static void note_keep_alive(struct link *link, const struct http_head *head)
+{
+    const struct http_field *f = http_head_find(head, "keep-alive");
+    const char *at = f ? memmem(f->value.p, f->value.n, "timeout=", 8) : NULL;
+    if (!at)
+        return;
+    int64_t seconds = 0;
+    for (at += 8; at < f->value.p + f->value.n && *at >= '0' && *at <= '9' && seconds < 1000; at++)
+        seconds = seconds * 10 + (*at - '0');
+    link->idle_max = seconds > 1 ? (seconds - 1) * 1000 : 0;
+    if (link->idle_max > IDLE_MOST_MS)
+        link->idle_max = IDLE_MOST_MS;
+}
+
+/* ---- writing ---- */
+
+static void link_want_write(struct link *link, bool want)
+{
+    if (want == link->writing)
+        return;
+    link->writing = want;
+    if (want)
+        event_add(&link->on_write, NULL);
+    else
+        event_del(&link->on_write);
+}
+
+/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more. */
+static ssize_t link_send(struct link *link, struct span bytes)
+{
+    size_t sent = 0;
+    while (sent < bytes.n) {
+        ssize_t n = stream_write(&link->stream, bytes.p + sent, bytes.n - sent);
+        if (n == STREAM_AGAIN)
+            break;
+        if (n < 0)
+            return -1;
+        sent += (size_t)n;
+    }
+    return (ssize_t)sent;
+}
+
+/*
+ * The peer takes nothing more. It may have answered already, so reading goes on and decides. A pooled connection that
+ * took nothing at all is replaced, and the same bytes are offered to the new one.
+ */
+static void link_write_broken(struct link *link, struct buf *refused)
+{
+    struct http_call *call = link->call;
+    link->write_broken = true;
+    link_want_write(link, false);
+    if (call && call->reused && !call->wrote) {
+        call->reused = false;
+        call->link = NULL;
+        buf_move(&call->pending, refused);
+        link_close(link);
+        call_dial(call);
+    } else {
+        buf_free(refused);
+    }
+}
+
+void http_call_give(struct http_call *call, struct buf *bytes)
+{
+    struct link *link = call->link;
+    struct buf *queue = link ? &link->unsent : &call->pending;
+    if (call->over || (link && link->write_broken)) {
+        buf_free(bytes);
+    } else if (!link || queue->n) {
+        if (queue->n)
+            buf_add(queue, buf_span(bytes));
+        else
+            buf_move(queue, bytes);
+        buf_free(bytes);
+    } else {
+        ssize_t sent = link_send(link, buf_span(bytes));
+        if (sent < 0) {
+            link_write_broken(link, bytes);
+            return;
+        }
+        call->wrote |= sent > 0;
+        buf_consume(bytes, (size_t)sent);
+        if (bytes->n) {
+            buf_move(&link->unsent, bytes);
+            link_want_write(link, true);
+        } else {
+            buf_free(bytes);
+        }
+    }
+}
+
+void http_call_write(struct http_call *call, struct span bytes)
+{
+    struct link *link = call->link;
+    if (call->over || bytes.n == 0 || (link && link->write_broken))
+        return;
+    if (link && link->unsent.n == 0) {
+        ssize_t sent = link_send(link, bytes);
+        if (sent < 0) {
+            struct buf copy;
+            buf_init(&copy, SIZE_MAX / 2);
+            buf_add(&copy, bytes);
+            link_write_broken(link, &copy);
+            return;
+        }
+        call->wrote |= sent > 0;
+        bytes = span_from(bytes, (size_t)sent);
+    }
+    if (bytes.n) {
+        buf_add(link ? &link->unsent : &call->pending, bytes);
+        if (link)
+            link_want_write(link, true);
+    }
+}
+
+size_t http_call_unsent(const struct http_call *call)
+{
+    return call->link ? call->link->unsent.n : call->pending.n;
+}
+
+void http_call_sent_all(struct http_call *call)
+{
+    call->sent_all = true;
+}
+
+static void on_link_write(evutil_socket_t fd, short what, void *arg)
+{
+    struct link *link = arg;
+    (void)fd;
+    (void)what;
+    if (link->dead)
+        return;
+    if (link->stream.wants_write) { /* TLS has to write before it can read on */
+        link->stream.wants_write = false;
+        if (!link->unsent.n)
+            link_want_write(link, false);
+        on_link_read(link->stream.fd, EV_READ, link);
+        return;
+    }
+    ssize_t sent = link_send(link, buf_span(&link->unsent));
+    if (sent < 0) {
+        link_write_broken(link, &link->unsent);
+        return;
+    }
+    if (link->call)
+        link->call->wrote |= sent > 0;
+    buf_consume(&link->unsent, (size_t)sent);
+    if (link->unsent.n == 0) {
+        buf_free(&link->unsent);
+        link_want_write(link, false);
+        if (link->call && link->call->sink->writable)
+            link->call->sink->writable(link->call->arg);
+    }
+}
+
+/* ---- reading ---- */
+
+static void sink_body(void *arg, struct span bytes)
+{
+    struct http_call *call = arg;
+    if (!call->over)
+        call->sink->body(call->arg, bytes);
+}
+
+static void sink_trailer(void *arg, struct span name, struct span value)
+{
+    struct http_call *call = arg;
+    if (!call->over && call->sink->trailer)
+        call->sink->trailer(call->arg, name, value);
+}
+
+static const struct http_body_sink body_sink = {.data = sink_body, .trailer = sink_trailer};
+
+/* The reply is complete: the connection goes back before the caller writes its last bytes. */
+static void call_complete(struct http_call *call, size_t left_over)
+{
+    struct link *link = call->link;
+    bool reusable = call->sent_all && !link->write_broken && !link->unsent.n && left_over == 0 &&
+                    llhttp_should_keep_alive(&link->parser.llhttp) && link->idle_max > 0;
+    link->call = NULL;
+    call_over(call);
+    if (reusable) {
+        buf_free(&link->head);
+        if (link->paused) {
+            link->paused = false;
+            event_add(&link->on_read, NULL);
+        }
+        pool_add(link);
+    } else {
+        link_close(link);
+    }
+    call->sink->done(call->arg, NULL);
+}
+
+static void call_invalid(struct http_call *call, const char *why)
+{
+    struct error e;
+    error_set(&e, ERROR_UPSTREAM_INVALID, "The provider's reply is not valid HTTP: %s", why);
+    call_fail(call, &e);
+}
+
+/* Takes heads from the front of `bytes`: any number of 1xx, then the reply's own. Answers how many bytes were used, with *progress; the call may
+ * be over afterwards. */
+static size_t call_heads(struct http_call *call, struct span bytes, enum http_progress *progress)
+{
+    struct link *link = call->link;
+    struct http_head *head = call->client->head_room;
+    size_t used = 0;
+    *progress = HTTP_MORE;
+    while (!call->headed && !call->over) {
+        ssize_t n = http_head_length(span_from(bytes, used), &link->head_scanned);
+        if (n == 0)
+            return used;
+        struct error e;
+        if (n < 0) {
+            call_invalid(call, "a line of its head does not end with CR LF, or the head is too long.");
+            return used;
+        }
+        link->head_scanned = 0;
+        *progress = http_parser_head(&link->parser, span_of(bytes.p + used, (size_t)n), call->no_body, head, &e);
+        if (*progress == HTTP_INVALID) {
+            call_invalid(call, e.message);
+            return used;
+        }
+        used += (size_t)n;
+        if (head->status == 101) {
+            call_invalid(call, "it switches protocols, which was not asked for.");
+        } else if (head->status < 200) {
+            *progress = HTTP_MORE;
+            if (head->status != 100 && call->sink->interim)
+                call->sink->interim(call->arg, head);
+        } else {
+            call->headed = true;
+            note_keep_alive(link, head);
+            if (!head->keep_alive)
+                link->idle_max = 0;
+            call->sink->head(call->arg, head);
+        }
+    }
+    return used;
+}
+
+/* All bytes that one read gave. */
+static void call_take(struct http_call *call, struct span bytes)
+{
+    struct link *link = call->link;
+    enum http_progress progress = HTTP_MORE;
+    struct buf heads = {0};
+    if (!call->headed) {
+        if (link->head.n) { /* go on with what the last read left */
+            if (buf_add(&link->head, bytes) < 0) {
+                call_invalid(call, "the head is too long.");
+                return;
+            }
+            buf_init(&heads, link->head.max);
+            buf_move(&heads, &link->head);
+            bytes = buf_span(&heads);
+        }
+        size_t used = call_heads(call, bytes, &progress);
+        if (call->over)
+            goto out;
+        bytes = span_from(bytes, used);
+        if (!call->headed) {
+            buf_add(&link->head, bytes);
+            goto out;
+        }
+    }
+    if (progress == HTTP_MORE) {
+        size_t used = 0;
+        progress = http_parser_body(&link->parser, bytes, &body_sink, call, &used);
+        bytes = span_from(bytes, used);
+    }
+    if (call->over)
+        goto out;
+    if (progress == HTTP_DONE)
+        call_complete(call, bytes.n);
+    else if (progress == HTTP_INVALID)
+        call_invalid(call, "its body's framing is broken.");
+    else
+        call->sink->read_end(call->arg);
+out:
+    buf_free(&heads);
+}
+
+static void call_eof(struct http_call *call, bool broken)
+{
+    struct error e;
+    if (call->headed && !broken && http_parser_eof(&call->link->parser) == HTTP_DONE) {
+        call->link->idle_max = 0;
+        call_complete(call, 0);
+        return;
+    }
+    if (!call->headed && call->link->head.n == 0)
+        error_set(&e, ERROR_UPSTREAM_UNREACHABLE,
+                  "The provider at %s:%u closed the connection before it answered. The request may have been processed and "
+                  "was not sent again.",
+                  call->target.host, call->target.port);
+    else
+        error_set(&e, ERROR_UPSTREAM_INVALID, "The provider closed the connection in the middle of its reply.");
+    call_fail(call, &e);
+}
+
+static void on_link_read(evutil_socket_t fd, short what, void *arg)
+{
+    struct link *link = arg;
+    (void)fd;
+    (void)what;
+    do {
+        if (link->dead || link->paused)
+            return;
+        ssize_t n = stream_read(&link->stream, link->client->read_room, LIMIT_READ);
+        if (n == STREAM_AGAIN) {
+            if (link->stream.wants_write)
+                link_want_write(link, true);
+            return;
+        }
+        if (!link->call) { /* idle: closed, or bytes that nobody asked for */
+            pool_remove(link);
+            link_close(link);
+            return;
+        }
+        if (n > 0)
+            call_take(link->call, span_of(link->client->read_room, (size_t)n));
+        else
+            call_eof(link->call, n == STREAM_BROKEN);
+    } while (!link->dead && stream_pending(&link->stream));
+}
+
+void http_call_pause(struct http_call *call, bool paused)
+{
+    struct link *link = call->link;
+    if (!link || link->paused == paused)
+        return;
+    link->paused = paused;
+    if (paused) {
+        event_del(&link->on_read);
+    } else {
+        event_add(&link->on_read, NULL);
+        if (stream_pending(&link->stream))
+            event_active(&link->on_read, EV_READ, 0);
+    }
+}
+
+/* ---- starting ---- */
+
+static void link_start(struct http_call *call, struct link *link)
+{
+    link->call = call;
+    call->link = link;
+    link->head_scanned = 0;
+    link->write_broken = false;
+    http_parser_finish(&link->parser);
+    http_parser_init(&link->parser, false);
+}
+
+static void on_dialled(void *arg, const struct stream *s, const struct error *e)
+{
+    struct http_call *call = arg;
+    struct http_client *c = call->client;
+    call->dial = NULL;
+    if (!s) {
+        call_fail(call, e);
+        return;
+    }
+    struct link *link = xcalloc(1, sizeof *link);
+    link->client = c;
+    link->stream = *s;
+    char key[320];
+    snprintf(key, sizeof key, "%s:%u:%d", call->target.host, call->target.port, call->target.tls);
+    link->key = xstrdup(key);
+    link->idle_max = call->target.tls ? IDLE_TLS_MS : IDLE_PLAIN_MS;
+    buf_init(&link->unsent, SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
+    buf_init(&link->head, 2 * LIMIT_HTTP_HEAD);
+    http_parser_init(&link->parser, false);
+    event_assign(&link->on_read, c->base, s->fd, EV_READ | EV_PERSIST, on_link_read, link);
+    event_assign(&link->on_write, c->base, s->fd, EV_WRITE | EV_PERSIST, on_link_write, link);
+    event_add(&link->on_read, NULL);
+    link_start(call, link);
+    if (call->sink->connected)
+        call->sink->connected(call->arg);
+    if (!call->over && call->pending.n)
+        http_call_give(call, &call->pending);
+}
+
+static void call_dial(struct http_call *call)
+{
+    call->dial = dial_start(call->client->dialer, &call->target, on_dialled, call);
+}
+
+struct http_call *http_call_start(struct http_client *c, const struct dial_target *target, bool no_body,
+                                  const struct http_call_sink *sink, void *arg)
+{
+    char key[320];
+    struct http_call *call = xcalloc(1, sizeof *call);
+    call->client = c;
+    call->target = *target;
+    call->no_body = no_body;
+    call->sink = sink;
+    call->arg = arg;
+    buf_init(&call->pending, SIZE_MAX / 2); /* capped by limits.request_body and watermarks */
+    snprintf(key, sizeof key, "%s:%u:%d", target->host, target->port, target->tls);
+    struct link *link = pool_take(c, key);
+    if (link) {
+        call->reused = true;
+        link_start(call, link);
+    } else {
+        call_dial(call);
+    }
+    return call;
+}
+
+void http_call_cancel(struct http_call *call)
+{
+    if (!call || call->over)
+        return;
+    if (call->dial)
+        dial_cancel(call->dial);
+    call->dial = NULL;
+    if (call->link)
+        link_close(call->link);
+    call_over(call);
+}
+
+struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room, size_t idle_max)
+{
+    struct http_client *c = xcalloc(1, sizeof *c);
+    c->base = base;
+    c->dialer = dialer;
+    c->read_room = read_room;
+    c->idle_max = idle_max;
+    c->head_room = xcalloc(1, sizeof *c->head_room);
+    c->reap = event_new(base, -1, EV_PERSIST, on_reap, c);
+    return c;
+}
+
+void http_client_destroy(struct http_client *c)
+{
+    if (!c)
+        return;
+    while (c->idle) {
+        struct link *link = c->idle;
+        pool_remove(link);
+        link_close(link);
+    }
+    on_reap(-1, 0, c);
+    event_free(c->reap);
+    xfree(c->head_room);
+    xfree(c);
+}

@@ -1,0 +1,535 @@
+/*
+ * OpenAI Chat Completions and what speaks like it: Azure, OpenRouter, Moonshot, vLLM, llama.cpp, Mistral …
+ *
+ * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content (message.content in a whole
+ * reply), a string or an array of parts. Reasoning, refusals, tool calls and audio are no text and are never looked at.
+ */
+#include "providers/openai_chat.h"
+
+#include "providers/protocol.h"
+#include "providers/walk.h"
+
+/* ---- requests ---- */
+
+static bool is_forced_tool(struct span choice)
+{
+    struct span inside = json_inside(choice), type, allowed, mode;
+    switch (json_type(choice)) {
+    case JSON_STRING:
+        return json_inside_is(inside, "required") || json_inside_is(inside, "any");
+    case JSON_OBJECT:
+        if (!json_member(choice, "type", &type) || json_type(type) != JSON_STRING ||
+            !json_inside_is(json_inside(type), "allowed_tools"))
+            return true;
+        return json_member(choice, "allowed_tools", &allowed) && json_member(allowed, "mode", &mode) &&
+               json_type(mode) == JSON_STRING && json_inside_is(json_inside(mode), "required");
+    default:
+        return false;
+    }
+}
+
+static bool is_machine_format(struct span format)
+{
+    struct span type;
+    if (json_type(format) != JSON_OBJECT)
+        return false;
+    return !json_member(format, "type", &type) || json_type(type) != JSON_STRING ||
+           !json_inside_is(json_inside(type), "text");
+}
+
+/* Members with which vLLM and llama.cpp force the reply's grammar. */
+static bool is_grammar(const struct walk *w, struct span key)
+{
+    static const char *const names[] = {"structured_outputs", "guided_json", "guided_regex",
+                                        "guided_choice",      "guided_grammar", "json_schema",
+                                        "grammar"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (walk_key_is(w, key, names[i]))
+            return true;
+    return false;
+}
+
+static unsigned read_choices(struct span n)
+{
+    int64_t value;
+    return json_int(n, &value) && value >= 1 && value <= LIMIT_CHANNELS ? (unsigned)value : 1;
+}
+
+struct request_reading {
+    struct request_facts *facts;
+    bool format, tool, grammar;
+};
+
+static void read_request_member(struct walk *w, struct span key, const char *key_at, struct request_reading *r)
+{
+    struct request_facts *facts = r->facts;
+    struct walk named = *w; /* the key's spelling, whatever the value does to the walk */
+    struct span value;
+    if (!walk_skip(w, &value))
+        return;
+    struct span whole = span_of(key_at, (size_t)(value.p + value.n - key_at));
+    enum json_type type = json_type(value);
+    if (walk_key_is(&named, key, "model")) {
+        facts->model = type == JSON_STRING ? json_inside(value) : span_of("", 0);
+    } else if (walk_key_is(&named, key, "stream")) {
+        facts->stream = type == JSON_TRUE;
+    } else if (walk_key_is(&named, key, "n")) {
+        facts->choices = read_choices(value);
+    } else if (walk_key_is(&named, key, "messages")) {
+        facts->place = value;
+    } else if (walk_key_is(&named, key, "response_format")) {
+        r->format = is_machine_format(value);
+    } else if (walk_key_is(&named, key, "tool_choice") || walk_key_is(&named, key, "function_call")) {
+        r->tool = is_forced_tool(value);
+    } else if (walk_key_is(&named, key, "hw")) {
+        facts->hw = value;
+        facts->hw_whole = whole;
+    } else if (walk_key_is(&named, key, "attachments")) {
+        facts->attachments = value;
+        facts->attachments_whole = whole;
+    } else if (is_grammar(&named, key)) {
+        r->grammar = r->grammar || type != JSON_NULL;
+    }
+}
+
+static void read_request(struct span body, struct request_facts *facts)
+{
+    *facts = (struct request_facts){.choices = 1};
+    struct request_reading r = {.facts = facts};
+    struct walk w = walk_text(body);
+    struct span key;
+    if (walk_peek(&w) != '{')
+        return;
+    const char *start = w.at;
+    walk_enter(&w, '{');
+    while (walk_member(&w, &key))
+        read_request_member(&w, key, key.p - 1, &r);
+    const char *end = w.at;
+    if (!walk_done(&w) || json_type(facts->place) != JSON_ARRAY) {
+        *facts = (struct request_facts){.choices = 1};
+        return;
+    }
+    facts->machine_read = r.format || r.tool || r.grammar;
+    facts->explains_protocol = protocol_explained(facts->place);
+    facts->root = span_of(start, (size_t)(end - start));
+}
+
+/* "system" or "developer", or NULL for any other role. */
+static const char *system_role(struct span message)
+{
+    struct span role;
+    if (json_type(message) != JSON_OBJECT || !json_member(message, "role", &role) ||
+        json_type(role) != JSON_STRING)
+        return NULL;
+    if (json_inside_is(json_inside(role), "system"))
+        return "system";
+    return json_inside_is(json_inside(role), "developer") ? "developer" : NULL;
+}
+
+/* Right behind the leading system messages, so that a prompt cache that knows the caller's beginning still matches it. */
+static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
+                         struct buf *room, struct edits *edits)
+{
+    const char *at = facts->place.p + 1, *role = "system";
+    bool leading = false, empty = true;
+    struct json_iter it = json_iter(facts->place);
+    while (json_next(&it) == 1) {
+        const char *its = system_role(it.value);
+        empty = false;
+        if (!its)
+            break;
+        role = its;
+        leading = true;
+        at = it.whole.p + it.whole.n;
+    }
+    size_t from = room->n;
+    buf_printf(room, "%s{\"role\":\"%s\",\"content\":\"", leading ? "," : "", role);
+    if (json_escape(protocol, room) < 0)
+        return;
+    buf_adds(room, leading || empty ? "\"}" : "\"},");
+    if (!buf_full(room))
+        edits_add(edits, (size_t)(at - body.p), 0, span_from(buf_span(room), from));
+}
+
+/* ---- events ---- */
+
+struct reading {
+    struct reply_event *e;
+    struct reply_ends ends;
+    bool choices; /* a member of that name was there */
+    bool bare;
+};
+
+/* A member that is null says nothing, and does not keep an emptied event alive. */
+static bool is_something(struct span value)
+{
+    return json_type(value) != JSON_NULL;
+}
+
+static void skip_counted(struct walk *w, struct reading *r)
+{
+    struct span value;
+    if (walk_skip(w, &value) && is_something(value))
+        r->bare = false;
+}
+
+static void add_text(struct reading *r, struct span string)
+{
+    reply_event_delta(r->e, DELTA_TEXT, 0, json_inside(string));
+}
+
+/* A part is text when its type says so, or when it has none. */
+static void read_part(struct walk *w, struct reading *r)
+{
+    struct span key, value, text = {0};
+    bool is_text = true;
+    if (!walk_enter(w, '{')) {
+        skip_counted(w, r);
+        return;
+    }
+    while (walk_member(w, &key)) {
+        bool type = walk_key_is(w, key, "type"), its = walk_key_is(w, key, "text");
+        if (!walk_skip(w, &value))
+            return;
+        if (type && json_type(value) == JSON_STRING)
+            is_text = json_inside_is(json_inside(value), "text") ||
+                      json_inside_is(json_inside(value), "output_text");
+        else if (its && json_type(value) == JSON_STRING)
+            text = value;
+        else if (is_something(value))
+            r->bare = false;
+    }
+    if (is_text && text.p)
+        add_text(r, text);
+    else
+        r->bare = false;
+}
+
+static void read_content(struct walk *w, struct reading *r)
+{
+    struct span value;
+    if (walk_enter(w, '[')) {
+        while (walk_item(w))
+            read_part(w, r);
+        return;
+    }
+    if (!walk_skip(w, &value))
+        return;
+    if (json_type(value) == JSON_STRING)
+        add_text(r, value);
+    else if (is_something(value))
+        r->bare = false;
+}
+
+/* A delta, or the message of a whole reply. */
+static void read_message(struct walk *w, struct reading *r)
+{
+    struct span key;
+    if (!walk_enter(w, '{')) {
+        skip_counted(w, r);
+        return;
+    }
+    while (walk_member(w, &key)) {
+        if (walk_key_is(w, key, "content"))
+            read_content(w, r);
+        else
+            skip_counted(w, r);
+    }
+}
+
+static bool is_empty_array(struct span value)
+{
+    if (json_type(value) != JSON_ARRAY)
+        return false;
+    struct json_iter it = json_iter(value);
+    return json_next(&it) == 0;
+}
+
+static void read_logprobs(struct walk *w, struct reading *r)
+{
+    struct span key, value;
+    if (!walk_enter(w, '{')) {
+        skip_counted(w, r);
+        return;
+    }
+    while (walk_member(w, &key)) {
+        bool content = walk_key_is(w, key, "content");
+        if (!walk_skip(w, &value))
+            return;
+        if (content && json_type(value) == JSON_ARRAY)
+            reply_event_delta(r->e, DELTA_TOKENS, 0, json_inside(value));
+        else if (is_something(value) && !is_empty_array(value))
+            r->bare = false;
+    }
+}
+
+/* Some servers spell "not finished yet" as an empty string. */
+static bool is_finish(struct span reason)
+{
+    return reason.n && json_type(reason) != JSON_NULL && !span_is(reason, "\"\"");
+}
+
+static void read_choice(struct walk *w, struct reading *r)
+{
+    struct reply_event *e = r->e;
+    size_t first = e->n;
+    struct span key, index = {0}, reason = {0};
+    bool delta = false;
+    if (!walk_enter(w, '{')) {
+        skip_counted(w, r);
+        return;
+    }
+    while (walk_member(w, &key)) {
+        if (walk_key_is(w, key, "delta")) {
+            read_message(w, r);
+            delta = true;
+        } else if (walk_key_is(w, key, "index")) {
+            walk_skip(w, &index);
+        } else if (walk_key_is(w, key, "finish_reason")) {
+            walk_skip(w, &reason);
+        } else if (walk_key_is(w, key, "logprobs")) {
+            read_logprobs(w, r);
+        } else if (walk_key_is(w, key, "message") && !delta) {
+            read_message(w, r);
+        } else {
+            skip_counted(w, r);
+        }
+    }
+    int64_t number = 0;
+    if (index.n && !json_int(index, &number))
+        number = 0;
+    /* The index may stand behind the text. */
+    uint32_t channel = (uint32_t)number;
+    for (size_t i = first; i < e->n; i++)
+        e->deltas[i].channel = channel;
+    if (is_finish(reason) || e->whole) {
+        reply_ends_add(&r->ends, channel);
+        reply_event_delta(e, DELTA_CHANNEL_END, channel, (struct span){0});
+        r->bare = false;
+    }
+}
+
+static bool is_error(struct span value)
+{
+    switch (json_type(value)) {
+    case JSON_NULL:
+    case JSON_FALSE:
+    case JSON_NONE:
+        return false;
+    case JSON_STRING:
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        return value.n > 2;
+    case JSON_NUMBER:
+        return !span_is(value, "0");
+    default:
+        return true;
+    }
+}
+
+/* Members of a chunk that stand in every one of them and say nothing of this one. */
+static bool is_frame(const struct walk *w, struct span key)
+{
+    switch (w->escaped ? 0 : key.n) {
+    case 2:
+        return memcmp(key.p, "id", 2) == 0;
+    case 5:
+        return memcmp(key.p, "model", 5) == 0;
+    case 6:
+        return memcmp(key.p, "object", 6) == 0;
+    case 7:
+        return memcmp(key.p, "created", 7) == 0;
+    case 11:
+        return memcmp(key.p, "obfuscation", 11) == 0;
+    case 12:
+        return memcmp(key.p, "service_tier", 12) == 0;
+    case 18:
+        return memcmp(key.p, "system_fingerprint", 18) == 0;
+    default:
+        return false;
+    }
+}
+
+static void read_member(struct walk *w, struct span key, struct reading *r)
+{
+    struct span value;
+    if (walk_key_is(w, key, "choices") && walk_enter(w, '[')) {
+        r->choices = true;
+        while (walk_item(w))
+            read_choice(w, r);
+        return;
+    }
+    bool frame = is_frame(w, key), object = walk_key_is(w, key, "object"), error = walk_key_is(w, key, "error");
+    if (!walk_skip(w, &value))
+        return;
+    if (object && json_type(value) == JSON_STRING && json_inside_is(json_inside(value), "error"))
+        r->e->error = true; /* how older versions of vLLM say it */
+    if (error && is_error(value))
+        r->e->error = true;
+    if (!frame && is_something(value))
+        r->bare = false;
+}
+
+/* Ends are to stand behind all text of their channel, and with several choices of one index some text came after one. */
+static void move_ends_back(struct reply_event *e)
+{
+    size_t n = e->n, kept = 0, ends = 0;
+    for (size_t i = 0; i < n; i++)
+        ends += e->deltas[i].kind == DELTA_CHANNEL_END;
+    if (ends == 0 || ends == 1)
+        return; /* one choice, and its end was added last */
+    for (size_t i = 0; i < n; i++)
+        if (e->deltas[i].kind == DELTA_CHANNEL_END)
+            reply_event_delta(e, DELTA_CHANNEL_END, e->deltas[i].channel, (struct span){0});
+    for (size_t i = 0; i < e->n; i++)
+        if (i >= n || e->deltas[i].kind != DELTA_CHANNEL_END)
+            e->deltas[kept++] = e->deltas[i];
+    e->n = kept;
+}
+
+static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
+{
+    if (!e->whole && span_starts(e->json, "[DONE]")) {
+        e->ends_stream = true;
+        return;
+    }
+    struct reading r = {.e = e, .ends = *ends, .bare = true};
+    struct walk w = walk_text(e->json);
+    struct span key;
+    if (!walk_enter(&w, '{'))
+        return;
+    const char *start = w.at;
+    while (walk_member(&w, &key))
+        read_member(&w, key, &r);
+    const char *brace = w.at - 1;
+    if (!walk_done(&w)) {
+        e->n = 0;
+        e->error = false;
+        return;
+    }
+    move_ends_back(e);
+    unsigned before = ends->count;
+    *ends = r.ends;
+    e->bare = r.bare && r.choices;
+    e->ends_reply = e->whole ? r.choices : ends->count > before && ends->count >= choices;
+    e->report_at = e->json_at + (size_t)(brace - e->json.p);
+    while (start < brace && (*start == ' ' || *start == '\n' || *start == '\r' || *start == '\t'))
+        start++;
+    e->report_first = start == brace;
+}
+
+/* ---- events of our own ---- */
+
+/*
+ * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a comma behind
+ * it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
+ */
+static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
+{
+    enum { LONGEST_VALUE = 160 };
+    static const char *const names[] = {"id",    "object",   "created",           "model",
+                                        "provider", "service_tier", "system_fingerprint"};
+    buf_printf(out, "%u ", (unsigned)channel);
+    struct json_iter it = json_iter(e->json);
+    while (it.object && json_next(&it) == 1) {
+        enum json_type type = json_type(it.value);
+        if (type == JSON_OBJECT || type == JSON_ARRAY || it.value.n > LONGEST_VALUE)
+            continue;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (json_key_is(&it, names[i])) {
+                buf_printf(out, "\"%s\":", names[i]);
+                buf_add(out, it.value);
+                buf_addc(out, ',');
+            }
+    }
+}
+
+static struct span shape_members(struct span shape, struct span *channel)
+{
+    const char *blank = shape.n ? memchr(shape.p, ' ', shape.n) : NULL;
+    if (!blank) {
+        *channel = SPAN_LIT("0");
+        return SPAN_LIT("\"object\":\"chat.completion.chunk\",");
+    }
+    *channel = span_of(shape.p, (size_t)(blank - shape.p));
+    return span_from(shape, channel->n + 1);
+}
+
+static void text_event(struct span shape, uint32_t channel, struct span escaped, struct span tokens,
+                       struct buf *out)
+{
+    struct span number;
+    buf_adds(out, "data: {");
+    buf_add(out, shape_members(shape, &number));
+    buf_printf(out, "\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"", (unsigned)channel);
+    buf_add(out, escaped);
+    buf_adds(out, "\"}");
+    if (tokens.p) {
+        buf_adds(out, ",\"logprobs\":{\"content\":[");
+        buf_add(out, tokens);
+        buf_adds(out, "]}");
+    }
+    buf_adds(out, ",\"finish_reason\":null}]}\n\n");
+}
+
+static void report_event(struct span shape, struct span report, bool cut, struct buf *out)
+{
+    struct span number;
+    buf_adds(out, "data: {");
+    buf_add(out, shape_members(shape, &number));
+    buf_adds(out, "\"choices\":[{\"index\":");
+    buf_add(out, number);
+    buf_adds(out, ",\"delta\":{},\"finish_reason\":");
+    buf_adds(out, cut ? "\"error\"}]," : "\"stop\"}],");
+    buf_add(out, report);
+    buf_adds(out, "}\n\n");
+}
+
+/* ---- errors ---- */
+
+static const char *error_type(const struct error *e)
+{
+    switch (e->status) {
+    case 401:
+        return "authentication_error";
+    case 403:
+        return "permission_error";
+    case 429:
+        return "rate_limit_error";
+    default:
+        return e->status >= 500 ? "server_error" : "invalid_request_error";
+    }
+}
+
+void openai_chat_error_body(const struct error *e, struct buf *out)
+{
+    buf_adds(out, "{\"error\":{\"message\":\"");
+    if (json_escape(span_str(e->message), out) < 0)
+        return;
+    buf_printf(out, "\",\"type\":\"%s\",\"param\":null,\"code\":\"%s\"", error_type(e), error_name(e->code));
+    if (e->details[0]) {
+        buf_adds(out, ",\"details\":");
+        buf_adds(out, e->details);
+    }
+    buf_adds(out, "}}");
+}
+
+static void error_event(const struct error *e, bool named, struct buf *out)
+{
+    buf_adds(out, named ? "event: error\ndata: " : "data: ");
+    openai_chat_error_body(e, out);
+    buf_adds(out, "\n\n");
+}
+
+const struct dialect openai_chat = {
+    .api = API_OPENAI_CHAT,
+    .request = read_request,
+    .add_protocol = add_protocol,
+    .event = read_event,
+    .keep_shape = keep_shape,
+    .text_event = text_event,
+    .report_event = report_event,
+    .error_body = openai_chat_error_body,
+    .error_event = error_event,
+    .keep_alive = ": keep-alive\n\n",
+};

@@ -1,0 +1,107 @@
+/* One record a consult, written from the audit thread (product.md §6 "Record", §8). */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "proxy/exchange_state.h"
+
+struct audit_job {
+    struct job job; /* first: the queue gives this back */
+    struct records *records;
+    struct consult_record record;
+    char *text; /* what the record's strings point into */
+};
+
+static void audit_work(struct job *job)
+{
+    struct audit_job *a = (struct audit_job *)job;
+    if (records_add(a->records, &a->record) < 0)
+        log_error("audit.failed", log_str("consult", a->record.id));
+}
+
+static void audit_done(struct job *job)
+{
+    struct audit_job *a = (struct audit_job *)job;
+    xfree(a->text);
+    xfree(a);
+}
+
+/* Copies a string into the job's text; offsets first, since the text may move while it grows. */
+static size_t keep(struct buf *text, struct span s)
+{
+    size_t at = text->n;
+    buf_add(text, s);
+    buf_addc(text, '\0');
+    return at;
+}
+
+static void observe(const struct exchange *ex, int64_t duration_us)
+{
+    struct metrics_provider *p = metrics_provider(ex->worker->metrics, ex->provider);
+    p->consults[ex->outcome]++;
+    metrics_observe(&p->duration, duration_us);
+    if (ex->first_byte_us >= 0)
+        metrics_observe(&p->first_token, ex->first_byte_us - ex->body_end_us);
+    metrics_observe(&ex->worker->metrics->overhead, ex->overhead_us);
+}
+
+void audit_write(struct exchange *ex)
+{
+    int64_t duration_us = clock_mono_us() - ex->began_us;
+    const struct reply_totals *totals = ex->reply ? reply_totals(ex->reply) : NULL;
+    observe(ex, duration_us);
+    log_info("consult", log_str("consult", ex->consult_id), log_str("org", ex->owner.org), log_str("provider", ex->provider->name),
+             log_str("api", api_name(ex->api)), log_int("status", ex->status), log_str("outcome", outcome_name(ex->outcome)),
+             log_bool("streamed", ex->treatment == TREAT_STREAM), log_int("ms", duration_us / 1000),
+             log_int("bytes_in", (int64_t)ex->bytes_in), log_int("bytes_out", (int64_t)ex->bytes_out),
+             log_int("directives", totals ? totals->directives : 0));
+    if (!ex->worker->records)
+        return;
+    struct audit_job *a = xcalloc(1, sizeof *a);
+    struct buf text, list;
+    buf_init(&text, 4 * LIMIT_READ);
+    buf_init(&list, 2 * LIMIT_READ);
+    buf_addc(&list, '[');
+    buf_add(&list, buf_span(&ex->artifacts));
+    buf_addc(&list, ']');
+    size_t id = keep(&text, span_str(ex->consult_id)), org = keep(&text, span_str(ex->owner.org));
+    size_t thread = keep(&text, span_str(ex->caller.names[CALLER_THREAD]));
+    size_t turn = keep(&text, span_str(ex->caller.names[CALLER_TURN]));
+    size_t parent = keep(&text, span_str(ex->caller.names[CALLER_PARENT]));
+    size_t provider = keep(&text, span_str(ex->provider->name)), model = keep(&text, span_str(ex->model));
+    size_t reasons = keep(&text, buf_span(&ex->reasons)), artifacts = keep(&text, buf_span(&list));
+    char *t = a->text = xspandup(buf_span(&text));
+    buf_free(&text);
+    buf_free(&list);
+    a->job.work = audit_work;
+    a->job.done = audit_done;
+    a->records = ex->worker->records;
+    a->record = (struct consult_record){
+        .id = t + id,
+        .org = t + org,
+        .thread = t + thread,
+        .turn = t + turn,
+        .parent = t + parent,
+        .provider = t + provider,
+        .api = api_name(ex->api),
+        .model = t + model,
+        .started_ms = ex->began_wall_ms,
+        .duration_ms = duration_us / 1000,
+        .first_byte_ms = ex->first_byte_us >= 0 ? (ex->first_byte_us - ex->body_end_us) / 1000 : -1,
+        .status = ex->status,
+        .outcome = outcome_name(ex->outcome),
+        .error = ex->error ? error_name(ex->error) : "",
+        .streamed = ex->treatment == TREAT_STREAM,
+        .bytes_in = ex->bytes_in,
+        .bytes_out = ex->bytes_out,
+        .directives = totals ? totals->directives : 0,
+        .reason = t + reasons,
+        .artifacts = t + artifacts,
+        .attachments = "[]",
+    };
+    if (job_submit(ex->worker->audit, &a->job) < 0) {
+        log_error("audit.dropped", log_str("consult", ex->consult_id));
+        audit_done(&a->job);
+    }
+}

@@ -1,0 +1,226 @@
+#include "proxy/caller.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/xalloc.h"
+
+enum setting { SET_CONSULT, SET_STREAM, SET_LINKS, SET_ERRORS, SET_INJECT, SET_CONTEXT, SET_IMAGES, SET_NAMES };
+
+/* A word setting: its two values, the first being false. */
+static const struct word {
+    const char *header, *key;
+    const char *values[2];
+    size_t field; /* offset of a bool in struct caller */
+    enum setting setting;
+} words[] = {
+    {"X-HW-Stream", "stream", {"suppress", "buffer"}, offsetof(struct caller, stream_buffer), SET_STREAM},
+    {"X-HW-Links", "links", {"none", "markdown"}, offsetof(struct caller, links_markdown), SET_LINKS},
+    {"X-HW-Errors", "errors", {"http", "event"}, offsetof(struct caller, errors_event), SET_ERRORS},
+    {"X-HW-Inject", "inject", {"on", "off"}, offsetof(struct caller, inject_off), SET_INJECT},
+    {"X-HW-Context", "context", {"fields", "attachments"}, offsetof(struct caller, context_attachments), SET_CONTEXT},
+    {"X-HW-Image-Generation", NULL, {"on", "off"}, offsetof(struct caller, image_generation_off), SET_IMAGES},
+};
+
+static const struct {
+    const char *header, *key;
+} names[CALLER_NAMES] = {
+    [CALLER_ORG] = {"X-HW-Org", "org"},
+    [CALLER_THREAD] = {"X-HW-Thread", "thread"},
+    [CALLER_TURN] = {"X-HW-Turn", "turn"},
+    [CALLER_PARENT] = {"X-HW-Parent", "parent"},
+};
+
+enum { WORDS = sizeof words / sizeof words[0] };
+
+void caller_init(struct caller *c, const struct config *config)
+{
+    *c = (struct caller){
+        .stream_buffer = config->stream == STREAM_BUFFER,
+        .links_markdown = config->links == LINKS_MARKDOWN,
+        .context_attachments = config->context == CONTEXT_ATTACHMENTS,
+    };
+}
+
+void caller_finish(struct caller *c)
+{
+    for (int i = 0; i < CALLER_NAMES; i++)
+        xfree(c->names[i]);
+}
+
+const char *caller_org(const struct caller *c)
+{
+    return c->names[CALLER_ORG] ? c->names[CALLER_ORG] : "default";
+}
+
+static int take_word(struct caller *c, const struct word *w, struct span value, const char *said, struct error *e)
+{
+    for (int i = 0; i < 2; i++)
+        if (span_is_nocase(value, w->values[i])) {
+            *(bool *)((char *)c + w->field) = i == 1;
+            return 0;
+        }
+    return error_set(e, ERROR_BAD_REQUEST, "%s must be \"%s\" or \"%s\".", said, w->values[0], w->values[1]);
+}
+
+static int take_consult(struct caller *c, struct span value, const char *said, struct error *e)
+{
+    if (span_is_nocase(value, "on"))
+        c->consult = MARK_ON;
+    else if (span_is_nocase(value, "off"))
+        c->consult = MARK_OFF;
+    else
+        return error_set(e, ERROR_BAD_REQUEST, "%s must be \"on\" or \"off\".", said);
+    return 0;
+}
+
+/* Organisations become folder names; the others are written to logs and records as they are. */
+static int take_name(struct caller *c, enum caller_name which, struct span value, const char *said, struct error *e)
+{
+    bool good = value.n > 0 && value.n <= LIMIT_ORG;
+    for (size_t i = 0; good && i < value.n; i++) {
+        char ch = value.p[i];
+        bool plain = (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '-' || ch == '_';
+        good = plain || (which != CALLER_ORG && (ch == '.' || ch == ':'));
+    }
+    if (!good)
+        return error_set(e, ERROR_BAD_REQUEST, "%s must be 1 to %d letters, digits, '-' or '_'%s.", said, LIMIT_ORG,
+                         which == CALLER_ORG ? "" : ", '.' or ':'");
+    xfree(c->names[which]);
+    c->names[which] = xspandup(value);
+    return 0;
+}
+
+int caller_read_head(struct caller *c, const struct http_head *head, struct error *e)
+{
+    for (size_t i = 0; i < head->n; i++) {
+        struct span name = head->fields[i].name, value = head->fields[i].value;
+        if (name.n < 5 || strncasecmp(name.p, "X-HW-", 5) != 0)
+            continue;
+        if (span_is_nocase(name, "X-HW-Consult")) {
+            c->from_header |= 1u << SET_CONSULT;
+            if (take_consult(c, value, "X-HW-Consult", e) < 0)
+                return -1;
+        }
+        for (int w = 0; w < WORDS; w++)
+            if (span_is_nocase(name, words[w].header)) {
+                c->from_header |= 1u << words[w].setting;
+                if (take_word(c, &words[w], value, words[w].header, e) < 0)
+                    return -1;
+            }
+        for (int n = 0; n < CALLER_NAMES; n++)
+            if (span_is_nocase(name, names[n].header)) {
+                c->from_header |= 1u << (SET_NAMES + n);
+                if (take_name(c, (enum caller_name)n, value, names[n].header, e) < 0)
+                    return -1;
+            }
+    }
+    return 0;
+}
+
+/* {"image_generation_enabled": false} */
+static int read_agent_context(struct caller *c, struct span value, struct error *e)
+{
+    struct json_iter it = json_iter(value);
+    int more;
+    if (json_type(value) != JSON_OBJECT)
+        return error_set(e, ERROR_BAD_REQUEST, "hw.agent_context must be an object.");
+    while ((more = json_next(&it)) == 1) {
+        enum json_type type = json_type(it.value);
+        if (!json_key_is(&it, "image_generation_enabled"))
+            return error_set(e, ERROR_BAD_REQUEST, "hw.agent_context has no key \"%.*s\"; it knows image_generation_enabled.",
+                             (int)(it.key.n > 64 ? 64 : it.key.n), it.key.p);
+        if (type != JSON_TRUE && type != JSON_FALSE && type != JSON_NULL)
+            return error_set(e, ERROR_BAD_REQUEST, "hw.agent_context.image_generation_enabled must be true or false.");
+        if (!(c->from_header & 1u << SET_IMAGES))
+            c->image_generation_off = type == JSON_FALSE;
+    }
+    return more;
+}
+
+static int read_forward(struct span value, struct error *e)
+{
+    struct json_iter it = json_iter(value);
+    if (json_type(value) == JSON_NULL || (json_type(value) == JSON_ARRAY && json_next(&it) == 0))
+        return 0;
+    return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
+                     "hw.forward: forwarding a parent's attachments is not available in this version. Leave it out.");
+}
+
+static int read_key(struct caller *c, const struct json_iter *it, struct error *e)
+{
+    struct span value = json_type(it->value) == JSON_STRING ? json_inside(it->value) : it->value;
+    char said[48];
+    if (json_key_is(it, "agent_context"))
+        return read_agent_context(c, it->value, e);
+    if (json_key_is(it, "forward"))
+        return read_forward(it->value, e);
+    if (json_key_is(it, "consult")) {
+        if (c->from_header & 1u << SET_CONSULT)
+            return 0;
+        return take_consult(c, value, "hw.consult", e);
+    }
+    for (int w = 0; w < WORDS; w++)
+        if (words[w].key && json_key_is(it, words[w].key)) {
+            snprintf(said, sizeof said, "hw.%s", words[w].key);
+            if (c->from_header & 1u << words[w].setting)
+                return 0;
+            return take_word(c, &words[w], value, said, e);
+        }
+    for (int n = 0; n < CALLER_NAMES; n++)
+        if (json_key_is(it, names[n].key)) {
+            snprintf(said, sizeof said, "hw.%s", names[n].key);
+            if (c->from_header & 1u << (SET_NAMES + n))
+                return 0;
+            return take_name(c, (enum caller_name)n, value, said, e);
+        }
+    return error_set(e, ERROR_BAD_REQUEST,
+                     "hw has no key \"%.*s\". It knows consult, org, thread, turn, parent, agent_context, stream, links, errors, "
+                     "inject, context and forward.",
+                     (int)(it->key.n > 64 ? 64 : it->key.n), it->key.p);
+}
+
+int caller_read_body(struct caller *c, struct span hw, struct error *e)
+{
+    struct json_iter it = json_iter(hw);
+    int more;
+    if (json_type(hw) != JSON_OBJECT)
+        return error_set(e, ERROR_BAD_REQUEST, "hw must be an object.");
+    while ((more = json_next(&it)) == 1)
+        if (read_key(c, &it, e) < 0)
+            return -1;
+    return more;
+}
+
+static struct span query_value(struct span query, const char *name)
+{
+    size_t n = strlen(name);
+    while (query.n) {
+        const char *amp = memchr(query.p, '&', query.n);
+        size_t len = amp ? (size_t)(amp - query.p) : query.n;
+        if (len > n && query.p[n] == '=' && memcmp(query.p, name, n) == 0)
+            return span_of(query.p + n + 1, len - n - 1);
+        query = span_from(query, amp ? len + 1 : len);
+    }
+    return (struct span){0};
+}
+
+struct span caller_api_key(const struct http_head *head, struct span query)
+{
+    static const char *const plain[] = {"x-api-key", "api-key", "x-goog-api-key"};
+    const struct http_field *f = http_head_find(head, "authorization");
+    if (f) {
+        struct span v = f->value;
+        if (v.n > 7 && strncasecmp(v.p, "Bearer ", 7) == 0) {
+            v = span_from(v, 7);
+            while (v.n && v.p[0] == ' ')
+                v = span_from(v, 1);
+        }
+        if (v.n)
+            return v;
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if ((f = http_head_find(head, plain[i])) && f->value.n)
+            return f->value;
+    return query_value(query, "key");
+}

@@ -1,0 +1,95 @@
+#include "proxy/check.h"
+
+#include "providers/dialect.h"
+
+enum { PRINTED_MOST = 8 << 20 };
+
+/* The APIs that clients use with a provider of a dialect, product.md §1. */
+static const struct {
+    const char *dialect;
+    enum api apis[3];
+} spoken[] = {
+    {"anthropic", {API_ANTHROPIC_MESSAGES}},
+    {"gemini", {API_GEMINI}},
+    {"ollama", {API_OLLAMA, API_OPENAI_CHAT}},
+    {NULL, {API_OPENAI_CHAT, API_OPENAI_RESPONSES}}, /* all others */
+};
+
+static const enum api *spoken_apis(const char *dialect)
+{
+    size_t i = 0;
+    while (spoken[i].dialect && strcmp(spoken[i].dialect, dialect) != 0)
+        i++;
+    return spoken[i].apis;
+}
+
+static void print_listeners(const struct config *c, FILE *out)
+{
+    for (size_t i = 0; i < c->nlisteners; i++)
+        fprintf(out, "  listen    %s%s%s\n", c->listeners[i].address.text,
+                c->listeners[i].certificate ? ", TLS" : "",
+                c->listeners[i].proxy_protocol ? ", PROXY protocol" : "");
+    fprintf(out, "  admin     %s\n", c->admin.text);
+}
+
+static void print_providers(const struct config *c, FILE *out)
+{
+    static const char *const consults[] = {"", ", consults: marked", ", consults: off"};
+    for (size_t i = 0; i < c->nproviders; i++) {
+        const struct config_provider *p = &c->providers[i];
+        fprintf(out, "  provider  %s: %s%s → %s (%s%s%s)\n", p->name, p->prefix,
+                p == c->default_provider ? " and all other paths" : "", p->base_url, p->dialect,
+                consults[p->consults], p->api_key_source ? ", own API key" : "");
+    }
+    if (!c->default_provider)
+        fputs("  no default provider: a path that starts with no prefix is answered with 404\n", out);
+}
+
+/* What a reader would otherwise take for granted. */
+static void print_unfiltered(const struct config *c, FILE *out)
+{
+    for (enum api api = API_OPENAI_CHAT; api <= API_OLLAMA; api++) {
+        const char *separator = "";
+        if (dialect_find(api))
+            continue;
+        for (size_t i = 0; i < c->nproviders; i++) {
+            const enum api *apis = spoken_apis(c->providers[i].dialect);
+            if (apis[0] != api && apis[1] != api)
+                continue;
+            if (!*separator)
+                fprintf(out, "  note      %s has no filter in this version and is relayed as it is (",
+                        api_name(api));
+            fprintf(out, "%s%s", separator, c->providers[i].name);
+            separator = ", ";
+        }
+        if (*separator)
+            fputs(")\n", out);
+    }
+}
+
+int check_run(const struct check_options *options, FILE *out, FILE *err)
+{
+    struct config_error e;
+    struct config *c = config_load(options->path, &e);
+    if (!c) {
+        fprintf(err, "%s\n", e.message);
+        return 1;
+    }
+    /* A comment, so that what is printed is a configuration again. */
+    fprintf(out, "%s%s: ok\n", options->print ? "# " : "", options->path);
+    if (options->print) {
+        struct buf printed;
+        buf_init(&printed, PRINTED_MOST);
+        config_print(c, &printed);
+        fwrite(buf_span(&printed).p, 1, printed.n, out);
+        buf_free(&printed);
+    } else {
+        if (!c->enabled)
+            fputs("  consults are switched off: every request is relayed as it is\n", out);
+        print_listeners(c, out);
+        print_providers(c, out);
+        print_unfiltered(c, out);
+    }
+    config_unref(c);
+    return 0;
+}

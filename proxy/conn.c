@@ -1,0 +1,675 @@
+#include "proxy/conn.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "net/proxy_protocol.h"
+#include "proxy/admin.h"
+#include "proxy/exchange.h"
+
+enum {
+    LINGER_MS = 5000,             /* after a reply to a request that is still being sent: silence */
+    LINGER_MOST_MS = 30000,       /* … and in all */
+    WRITE_STALL_MS = 300000,      /* a client that takes nothing at all for so long is gone */
+    BODY_WINDOW_BYTES = 64 * 1024 /* a body must bring so much in each `body` timeout, or end */
+};
+
+static void on_conn_read(evutil_socket_t fd, short what, void *arg);
+static void on_conn_write(evutil_socket_t fd, short what, void *arg);
+static void conn_take(struct conn *c, struct span bytes);
+
+const char *http_reason(int status)
+{
+    switch (status) {
+    case 200:
+        return "OK";
+    case 206:
+        return "Partial Content";
+    case 304:
+        return "Not Modified";
+    case 400:
+        return "Bad Request";
+    case 401:
+        return "Unauthorized";
+    case 403:
+        return "Forbidden";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 408:
+        return "Request Timeout";
+    case 413:
+        return "Content Too Large";
+    case 416:
+        return "Range Not Satisfiable";
+    case 422:
+        return "Unprocessable Content";
+    case 429:
+        return "Too Many Requests";
+    case 502:
+        return "Bad Gateway";
+    case 503:
+        return "Service Unavailable";
+    case 504:
+        return "Gateway Timeout";
+    default:
+        return "Status";
+    }
+}
+
+/* ---- life ---- */
+
+static void set_deadline(struct conn *c, int64_t ms)
+{
+    c->deadline_ms = clock_mono_ms() + ms;
+    c->window_bytes = 0;
+}
+
+static void enter(struct conn *c, enum conn_state state)
+{
+    const struct config_timeouts *t = &c->worker->config->timeouts;
+    c->state = state;
+    switch (state) {
+    case CONN_PREFACE:
+        set_deadline(c, t->header);
+        break;
+    case CONN_HEAD:
+        c->head_started = c->in.n > 0;
+        set_deadline(c, c->in.n ? t->header : t->keep_alive);
+        break;
+    case CONN_BODY:
+        set_deadline(c, t->body);
+        break;
+    case CONN_LINGER:
+        set_deadline(c, LINGER_MS);
+        c->linger_until_ms = c->deadline_ms - LINGER_MS + LINGER_MOST_MS;
+        break;
+    case CONN_FLUSH:
+        set_deadline(c, WRITE_STALL_MS);
+        break;
+    case CONN_BUSY:
+    case CONN_DEAD:
+        c->deadline_ms = INT64_MAX;
+        break;
+    }
+}
+
+static void conn_die(struct conn *c, bool reset)
+{
+    struct worker *w = c->worker;
+    if (c->state == CONN_DEAD)
+        return;
+    enter(c, CONN_DEAD);
+    event_del(&c->on_read);
+    event_del(&c->on_write);
+    stream_close(&c->stream, reset);
+    buf_free(&c->in);
+    buf_free(&c->out);
+    if (c->file >= 0)
+        close(c->file);
+    c->file = -1;
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        w->conns = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    w->nconns--;
+    metrics_gauge_add(w->metrics, w->index, GAUGE_CONNECTIONS, -1);
+    c->next = w->dead_conns;
+    w->dead_conns = c;
+    worker_reap_later(w);
+}
+
+void conn_free(struct conn *c)
+{
+    http_parser_finish(&c->parser);
+    xfree(c);
+}
+
+/* The peer closed or broke the connection. */
+static void conn_gone(struct conn *c)
+{
+    struct exchange *ex = c->exchange;
+    c->exchange = NULL;
+    conn_die(c, false);
+    if (ex)
+        exchange_client_gone(ex);
+}
+
+void conn_abort(struct conn *c, bool reset)
+{
+    c->exchange = NULL;
+    conn_die(c, reset);
+}
+
+static void want_read(struct conn *c, bool want)
+{
+    if (want == c->reading || c->state == CONN_DEAD)
+        return;
+    c->reading = want;
+    if (want) {
+        event_add(&c->on_read, NULL);
+        if (stream_pending(&c->stream))
+            event_active(&c->on_read, EV_READ, 0);
+    } else {
+        event_del(&c->on_read);
+    }
+}
+
+static void want_write(struct conn *c, bool want)
+{
+    if (want == c->writing || c->state == CONN_DEAD)
+        return;
+    c->writing = want;
+    if (want)
+        event_add(&c->on_write, NULL);
+    else
+        event_del(&c->on_write);
+}
+
+static void peer_name(const struct sockaddr_storage *a, char *out, size_t room)
+{
+    if (a->ss_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, out, (socklen_t)room);
+    else if (a->ss_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, out, (socklen_t)room);
+    else
+        snprintf(out, room, "unix");
+}
+
+void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer, const struct worker_listener *l)
+{
+    struct conn *c = xcalloc(1, sizeof *c);
+    c->worker = w;
+    c->stream = stream_closed();
+    c->stream.fd = fd;
+    c->file = -1;
+    c->admin = l->admin;
+    c->number = ++w->conn_number;
+    peer_name(peer, c->peer, sizeof c->peer);
+    buf_init(&c->in, 2 * LIMIT_HTTP_HEAD + LIMIT_READ);
+    buf_init(&c->out, SIZE_MAX / 2); /* capped by watermarks: the writer stops above limits.stream_buffer */
+    http_parser_init(&c->parser, true);
+    if (l->tls) {
+        c->tls = true;
+        c->stream.ssl = tls_accept(l->tls, fd);
+    }
+    event_assign(&c->on_read, w->base, fd, EV_READ | EV_PERSIST, on_conn_read, c);
+    event_assign(&c->on_write, w->base, fd, EV_WRITE | EV_PERSIST, on_conn_write, c);
+    c->next = w->conns;
+    if (w->conns)
+        w->conns->prev = c;
+    w->conns = c;
+    w->nconns++;
+    metrics_gauge_add(w->metrics, w->index, GAUGE_CONNECTIONS, 1);
+    enter(c, l->proxy_protocol ? CONN_PREFACE : CONN_HEAD);
+    want_read(c, true);
+    if (l->tls && !c->stream.ssl) {
+        conn_die(c, false);
+    } else if (w->nconns > w->config->limits.connections && !c->admin) {
+        c->keep_alive = false;
+        metrics_error(w->metrics, NULL, ERROR_OVERLOADED);
+        conn_reply(c, 503, "application/json", "Retry-After: 1\r\n",
+                   SPAN_LIT("{\"error\":{\"message\":\"Too many connections are open; try again.\",\"type\":\"server_error\","
+                            "\"param\":null,\"code\":\"OVERLOADED\"}}"),
+                   false);
+    }
+}
+
+/* ---- writing ---- */
+
+/* A peer that takes no more is noticed by the read event, which comes for a broken socket too; so the state changes from the loop. */
+static void write_broken(struct conn *c)
+{
+    buf_free(&c->out);
+    want_write(c, false);
+    c->reading = false; /* re-add, in case reading was paused */
+    want_read(c, true);
+    event_active(&c->on_read, EV_READ, 0);
+}
+
+void conn_send(struct conn *c, struct iovec *pieces, int count)
+{
+    if (c->state == CONN_DEAD)
+        return;
+    int at = 0;
+    if (c->out.n == 0 && c->file < 0) {
+        ssize_t n = stream_writev(&c->stream, pieces, count);
+        if (n == STREAM_BROKEN) {
+            write_broken(c);
+            return;
+        }
+        size_t sent = n > 0 ? (size_t)n : 0;
+        while (at < count && sent >= pieces[at].iov_len)
+            sent -= pieces[at++].iov_len;
+        if (at < count) {
+            pieces[at].iov_base = (char *)pieces[at].iov_base + sent;
+            pieces[at].iov_len -= sent;
+        }
+    }
+    if (at == count)
+        return;
+    for (; at < count; at++)
+        buf_addn(&c->out, pieces[at].iov_base, pieces[at].iov_len);
+    want_write(c, true);
+}
+
+void conn_send_span(struct conn *c, struct span bytes)
+{
+    struct iovec piece = {(void *)(uintptr_t)bytes.p, bytes.n};
+    if (bytes.n)
+        conn_send(c, &piece, 1);
+}
+
+void conn_send_file(struct conn *c, int fd, int64_t from, int64_t length)
+{
+    if (c->state == CONN_DEAD || length <= 0) {
+        close(fd);
+        return;
+    }
+    c->file = fd;
+    c->file_at = from;
+    c->file_left = length;
+    want_write(c, true);
+}
+
+size_t conn_unsent(const struct conn *c)
+{
+    return c->out.n + (c->file >= 0);
+}
+
+/* Puts the next piece of the file into `out`. */
+static void load_file(struct conn *c)
+{
+    size_t want = c->file_left < LIMIT_READ ? (size_t)c->file_left : LIMIT_READ;
+    char *room = buf_reserve(&c->out, want);
+    ssize_t n = room ? pread(c->file, room, want, c->file_at) : -1;
+    if (n <= 0) { /* shorter than its record says: the client must see that this is not the whole */
+        conn_gone(c);
+        return;
+    }
+    buf_commit(&c->out, (size_t)n);
+    c->file_at += n;
+    c->file_left -= n;
+    if (c->file_left == 0) {
+        close(c->file);
+        c->file = -1;
+    }
+}
+
+static void conn_flushed(struct conn *c)
+{
+    buf_free(&c->out);
+    want_write(c, false);
+    if (c->state == CONN_FLUSH) {
+        shutdown(c->stream.fd, SHUT_WR);
+        enter(c, CONN_LINGER);
+        want_read(c, true);
+    } else if (c->exchange) {
+        exchange_drained(c->exchange);
+    }
+}
+
+static void on_conn_write(evutil_socket_t fd, short what, void *arg)
+{
+    struct conn *c = arg;
+    (void)fd;
+    (void)what;
+    if (c->state == CONN_DEAD)
+        return;
+    if (c->stream.wants_write) {
+        c->stream.wants_write = false;
+        on_conn_read(c->stream.fd, EV_READ, c);
+        if (c->state == CONN_DEAD)
+            return;
+    }
+    if (c->out.n == 0 && c->file >= 0)
+        load_file(c);
+    if (c->state == CONN_DEAD)
+        return;
+    while (c->out.n) {
+        ssize_t n = stream_write(&c->stream, buf_span(&c->out).p, c->out.n);
+        if (n == STREAM_AGAIN)
+            return;
+        if (n < 0) {
+            write_broken(c);
+            return;
+        }
+        buf_consume(&c->out, (size_t)n);
+        if (c->state == CONN_FLUSH)
+            set_deadline(c, WRITE_STALL_MS);
+    }
+    if (c->file < 0)
+        conn_flushed(c);
+}
+
+/* ---- replies ---- */
+
+bool conn_will_close(const struct conn *c)
+{
+    return !c->keep_alive || c->close_after || c->worker->draining || c->state == CONN_BODY;
+}
+
+static void conn_finish(struct conn *c)
+{
+    c->exchange = NULL;
+    enter(c, CONN_FLUSH);
+    if (conn_unsent(c) == 0)
+        conn_flushed(c);
+}
+
+void conn_reply_done(struct conn *c)
+{
+    if (c->state == CONN_DEAD)
+        return;
+    if (conn_will_close(c)) {
+        conn_finish(c);
+        return;
+    }
+    c->exchange = NULL;
+    enter(c, CONN_HEAD);
+    if (c->in.n) /* the next request is here already; taken from the loop, so that pipelined requests do not nest */
+        event_active(&c->on_read, EV_READ, 0);
+    want_read(c, true);
+}
+
+void conn_reply(struct conn *c, int status, const char *media_type, const char *extra, struct span body, bool head_only)
+{
+    char head[1024];
+    int n = snprintf(head, sizeof head,
+                     "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status, http_reason(status),
+                     media_type, body.n, extra, conn_will_close(c) ? "Connection: close\r\n" : "");
+    struct iovec pieces[2] = {{head, n > 0 ? (size_t)n : 0}, {(void *)(uintptr_t)body.p, head_only ? 0 : body.n}};
+    conn_send(c, pieces, body.n && !head_only ? 2 : 1);
+    conn_reply_done(c);
+}
+
+/* A request that cannot be read. Its API is not known, so the error has OpenAI's shape. */
+static void refuse(struct conn *c, const struct error *e)
+{
+    char body[LIMIT_ERROR_TEXT + 160];
+    int n = snprintf(body, sizeof body,
+                     "{\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"%s\"}}", e->message,
+                     error_name(e->code));
+    metrics_error(c->worker->metrics, NULL, e->code);
+    log_warning("request.refused", log_str("code", error_name(e->code)), log_str("peer", c->peer),
+                log_str("message", e->message));
+    c->keep_alive = false;
+    conn_reply(c, e->status, "application/json", "", span_of(body, n > 0 ? (size_t)n : 0), false);
+}
+
+void conn_continue(struct conn *c)
+{
+    if (c->expects_continue && !c->http10)
+        conn_send_span(c, SPAN_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
+    c->expects_continue = false;
+}
+
+/* ---- reading ---- */
+
+static void sink_body(void *arg, struct span bytes)
+{
+    struct conn *c = arg;
+    c->window_bytes += bytes.n;
+    if (c->exchange)
+        exchange_body(c->exchange, bytes);
+}
+
+static void sink_trailer(void *arg, struct span name, struct span value)
+{
+    struct conn *c = arg;
+    if (c->exchange)
+        exchange_trailer(c->exchange, name, value);
+}
+
+static const struct http_body_sink body_sink = {.data = sink_body, .trailer = sink_trailer};
+
+static void take_body(struct conn *c, struct span bytes)
+{
+    size_t used = 0;
+    struct error e;
+    enum http_progress progress = http_parser_body(&c->parser, bytes, &body_sink, c, &used);
+    if (c->state != CONN_BODY) /* answered, or dead */
+        return;
+    if (progress == HTTP_INVALID) {
+        error_set(&e, ERROR_BAD_REQUEST, "The body's chunked coding is broken.");
+        c->keep_alive = false;
+        if (c->exchange)
+            exchange_body_failed(c->exchange, &e);
+        return;
+    }
+    if (progress == HTTP_MORE)
+        return;
+    enter(c, CONN_BUSY);
+    if (used < bytes.n)
+        buf_add(&c->in, span_from(bytes, used));
+    if (c->exchange)
+        exchange_body_end(c->exchange);
+}
+
+static void begin_request(struct conn *c, struct span head_bytes)
+{
+    struct http_head *head = &c->worker->head;
+    struct error e;
+    enum http_progress progress = http_parser_head(&c->parser, head_bytes, false, head, &e);
+    c->scanned = 0;
+    c->close_after = c->body_paused = false;
+    c->http10 = progress != HTTP_INVALID && head->minor == 0;
+    if (progress == HTTP_INVALID) {
+        refuse(c, &e);
+        return;
+    }
+    c->keep_alive = head->keep_alive;
+    c->expects_continue = http_head_has_token(head, "expect", "100-continue");
+    enter(c, progress == HTTP_MORE ? CONN_BODY : CONN_BUSY);
+    if (c->admin)
+        admin_request(c, head);
+    else
+        exchange_begin(c, head, progress == HTTP_MORE);
+}
+
+static void refuse_head(struct conn *c, bool too_long)
+{
+    struct error e;
+    if (too_long)
+        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's head is larger than %d bytes.", LIMIT_HTTP_HEAD);
+    else
+        error_set(&e, ERROR_BAD_REQUEST, "The head has a line that does not end with CR LF.");
+    refuse(c, &e);
+}
+
+/* Empty lines before a request are skipped (RFC 9112 §2.2). */
+static struct span skip_empty_lines(struct span s)
+{
+    while (s.n >= 2 && s.p[0] == '\r' && s.p[1] == '\n')
+        s = span_from(s, 2);
+    return s;
+}
+
+/* Bytes in HEAD: `bytes` begins with what was kept. Answers how many were used. */
+static size_t take_head(struct conn *c, struct span bytes)
+{
+    struct span rest = c->scanned ? bytes : skip_empty_lines(bytes);
+    size_t skipped = bytes.n - rest.n;
+    ssize_t n = http_head_length(rest, &c->scanned);
+    if (n < 0) {
+        refuse_head(c, rest.n > LIMIT_HTTP_HEAD);
+        return bytes.n;
+    }
+    if (n == 0)
+        return skipped;
+    begin_request(c, span_of(rest.p, (size_t)n));
+    return skipped + (size_t)n;
+}
+
+static size_t take_preface(struct conn *c, struct span bytes)
+{
+    char address[64];
+    int n = proxy_protocol_parse(bytes, address);
+    if (n < 0) {
+        log_warning("connection.refused", log_str("why", "no valid PROXY protocol header"), log_str("peer", c->peer));
+        conn_die(c, false);
+        return bytes.n;
+    }
+    if (n > 0) {
+        if (address[0])
+            snprintf(c->peer, sizeof c->peer, "%s", address);
+        enter(c, CONN_HEAD);
+    }
+    return (size_t)n;
+}
+
+/* Bytes that begin where the last ones ended, with what was kept in front. */
+static void conn_take(struct conn *c, struct span bytes)
+{
+    while (bytes.n) {
+        size_t used = 0;
+        switch (c->state) {
+        case CONN_PREFACE:
+            used = take_preface(c, bytes);
+            break;
+        case CONN_HEAD:
+            used = take_head(c, bytes);
+            break;
+        case CONN_BODY:
+            take_body(c, bytes); /* keeps the rest itself */
+            return;
+        case CONN_BUSY: /* a next request; more than this is not read before the reply is out */
+            buf_add(&c->in, bytes);
+            if (c->in.n >= LIMIT_PIPELINED)
+                want_read(c, false);
+            return;
+        case CONN_LINGER:
+            set_deadline(c, LINGER_MS);
+            if (c->deadline_ms > c->linger_until_ms)
+                c->deadline_ms = c->linger_until_ms;
+            return;
+        case CONN_FLUSH:
+        case CONN_DEAD:
+            return;
+        }
+        if (used == 0 && (c->state == CONN_HEAD || c->state == CONN_PREFACE)) {
+            buf_add(&c->in, bytes);
+            if (!c->head_started)
+                set_deadline(c, c->worker->config->timeouts.header);
+            c->head_started = true;
+            return;
+        }
+        bytes = span_from(bytes, used);
+    }
+}
+
+/* What was kept, with the new bytes behind it. */
+static void conn_take_kept(struct conn *c, struct span bytes)
+{
+    struct buf kept;
+    buf_init(&kept, c->in.max);
+    buf_move(&kept, &c->in);
+    if (buf_add(&kept, bytes) < 0)
+        refuse_head(c, true);
+    else
+        conn_take(c, buf_span(&kept));
+    buf_free(&kept);
+}
+
+static void on_conn_read(evutil_socket_t fd, short what, void *arg)
+{
+    struct conn *c = arg;
+    char *room = c->worker->read_room;
+    (void)fd;
+    (void)what;
+    if (c->state == CONN_HEAD && c->in.n && c->scanned == 0)
+        conn_take_kept(c, (struct span){0});
+    do {
+        if (c->state == CONN_DEAD || !c->reading)
+            return;
+        ssize_t n = stream_read(&c->stream, room, LIMIT_READ);
+        if (n == STREAM_AGAIN) {
+            if (c->stream.wants_write)
+                want_write(c, true);
+            return;
+        }
+        if (n <= 0) {
+            conn_gone(c);
+            return;
+        }
+        if (c->in.n && (c->state == CONN_HEAD || c->state == CONN_PREFACE))
+            conn_take_kept(c, span_of(room, (size_t)n));
+        else
+            conn_take(c, span_of(room, (size_t)n));
+    } while (stream_pending(&c->stream));
+}
+
+void conn_pause_body(struct conn *c, bool paused)
+{
+    c->body_paused = paused;
+    if (c->state == CONN_BODY) {
+        want_read(c, !paused);
+        if (!paused)
+            set_deadline(c, c->worker->config->timeouts.body);
+    }
+}
+
+/* ---- time ---- */
+
+static void head_timeout(struct conn *c)
+{
+    struct error e;
+    if (c->in.n == 0) { /* idle, or nothing was ever sent */
+        conn_die(c, false);
+        return;
+    }
+    error_set(&e, ERROR_REQUEST_TIMEOUT, "The request's head did not arrive in time.");
+    refuse(c, &e);
+}
+
+static void body_timeout(struct conn *c)
+{
+    struct error e;
+    if (c->body_paused || c->window_bytes >= BODY_WINDOW_BYTES) {
+        set_deadline(c, c->worker->config->timeouts.body);
+        return;
+    }
+    error_set(&e, ERROR_REQUEST_TIMEOUT, "The request's body did not arrive in time.");
+    c->keep_alive = false;
+    if (c->exchange)
+        exchange_body_failed(c->exchange, &e);
+    else
+        refuse(c, &e);
+}
+
+void conn_tick(struct conn *c, int64_t now_ms)
+{
+    if (now_ms < c->deadline_ms)
+        return;
+    switch (c->state) {
+    case CONN_HEAD:
+        head_timeout(c);
+        break;
+    case CONN_BODY:
+        body_timeout(c);
+        break;
+    case CONN_PREFACE:
+    case CONN_FLUSH:
+    case CONN_LINGER:
+        conn_die(c, false);
+        break;
+    case CONN_BUSY:
+    case CONN_DEAD:
+        break;
+    }
+}
+
+void conn_drain(struct conn *c)
+{
+    if (c->state == CONN_HEAD && c->in.n == 0)
+        conn_die(c, false);
+}

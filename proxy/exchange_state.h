@@ -1,0 +1,139 @@
+#ifndef PROXY_EXCHANGE_STATE_H
+#define PROXY_EXCHANGE_STATE_H
+/*
+ * What an exchange knows, for the files that make one up: exchange.c (life and states), request.c (what goes upstream), relay.c (what comes
+ * back), files.c (Penstock's own files), audit.c (the record). Nobody else includes this.
+ *
+ *             +--> LOCAL ------------------------------------------+
+ *             |    a file is looked for                            |
+ *   NEW ------+--> COLLECT ----> SEND ----> RELAY ----> SETTLE ----+--> OVER
+ *             |    body of a     reply's    reply       directives |
+ *             |    consult       head is    flows       are being  |
+ *             +-- (no consult) --> awaited              stored ----+
+ *
+ * exchange_enter is the only writer of `state` and knows which ways there are. RELAY goes to OVER directly when nothing is to be
+ * settled. The client may leave in any state; in SETTLE nobody may be left to wait, but files and record are still finished.
+ */
+#include <stdint.h>
+
+#include "net/decode.h"
+#include "filters/reply.h"
+#include "providers/dialect.h"
+#include "proxy/caller.h"
+#include "proxy/conn.h"
+#include "proxy/exchange.h"
+#include "proxy/route.h"
+
+enum exchange_state { EX_NEW, EX_LOCAL, EX_COLLECT, EX_SEND, EX_RELAY, EX_SETTLE, EX_OVER, EX_STATES };
+
+/* How the reply's end is told to the client. */
+enum body_framing { BODY_NONE, BODY_LENGTH, BODY_CHUNKED, BODY_CLOSE };
+
+/* What is done with the reply. */
+enum treatment { TREAT_PASS, TREAT_STREAM, TREAT_WHOLE };
+
+/* Files of one consult; shared with the jobs that work on them. Only the disk thread looks inside `workspace`. */
+struct consult_files {
+    unsigned refs; /* loop only */
+    struct store *store;
+    struct owner owner;
+    char consult[CONSULT_ID];
+    bool image_generation;
+    struct workspace *workspace;
+};
+
+struct exchange {
+    struct worker *worker;
+    struct conn *conn; /* NULL: the client has gone, or has its whole reply */
+    struct config *config;
+    enum exchange_state state;
+    const struct config_provider *provider;
+    enum api api;
+    const struct dialect *dialect;
+    struct http_call *call;
+    struct dial_target target;
+    struct exchange *prev, *next;
+
+    /* request */
+    bool consult;    /* its reply is filtered, and it is recorded */
+    bool tentative;  /* whether it is a consult is told by its body (consults: marked) */
+    bool stored;     /* a stored reply is fetched again */
+    bool head_method, wants_stream, error_as_event, request_chunked;
+    unsigned choices;
+    struct caller caller;
+    char consult_id[CONSULT_ID];
+    struct owner owner;
+    char *model;
+    struct buf request; /* forwarded head without framing */
+    struct buf filtered; /* the same for a consult, whose reply must not be encoded; empty: no consult */
+    struct buf body;    /* a consult's body as it arrived */
+    struct buf trailers;
+
+    /* reply */
+    enum treatment treatment;
+    enum body_framing framing;
+    int status;
+    struct buf head; /* the reply's head until it is sent */
+    bool head_sent, upstream_ended, upstream_clean, waiting, draining;
+    struct reply *reply;
+    struct decoder *decoder;
+    bool decoder_more;
+    struct buf stash;     /* body bytes that came while the reply waited */
+    struct error failure; /* why the upstream ended, when not clean */
+    struct consult_files *files;
+    unsigned jobs;        /* of this exchange, in the disk queue */
+    struct artifact_job *job_list;
+    struct buf artifacts; /* for the record: entries, comma separated */
+    struct buf reasons;   /* for the record */
+
+    /* time: monotonic, in milliseconds where not said otherwise */
+    int64_t deadline_ms, last_sent_ms, wait_since_ms, drain_until_ms;
+    int64_t began_us, body_end_us, first_byte_us, overhead_us, began_wall_ms;
+    uint64_t bytes_in, bytes_out, drained;
+    enum outcome outcome;
+    enum error_code error; /* of our own, for the record */
+};
+
+/* ---- exchange.c ---- */
+void exchange_enter(struct exchange *ex, enum exchange_state state);
+/* Answers with an error of Penstock's own, as far as that is still possible, and ends the exchange. */
+void exchange_fail(struct exchange *ex, const struct error *e);
+/* The client has all it will get. Ends the exchange, after what must be settled. */
+void exchange_answered(struct exchange *ex);
+/* Ends it when nothing is left to do. */
+void exchange_try_over(struct exchange *ex);
+bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out);
+
+/* ---- request.c ---- */
+/* Starts to relay it as it comes, or to collect a consult's body. */
+void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route, bool body_follows);
+/* What was unsent has gone upstream. */
+void request_room(struct exchange *ex);
+
+/* ---- relay.c ---- */
+extern const struct http_call_sink relay_sink;
+/* All directives are settled. */
+void relay_settled(struct exchange *ex);
+/* Room again at the client. */
+void relay_room(struct exchange *ex);
+void relay_tick(struct exchange *ex, int64_t now_ms);
+/* What the client gets when the upstream failed after the reply's head was sent. */
+void relay_cut(struct exchange *ex, const struct error *e);
+
+/* ---- artifacts_job.c ---- */
+/* For struct reply_callbacks. */
+void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag refused);
+/* Settles what is not done with `render_timeout`; its jobs go on alone. */
+void artifact_jobs_expire(struct exchange *ex);
+/* The exchange ends: jobs that still run no longer know it. */
+void artifact_jobs_forget(struct exchange *ex);
+void consult_files_unref(struct worker *w, struct consult_files *f);
+
+/* ---- files.c ---- */
+/* Whether the request is for one of Penstock's own files; then it is taken. */
+bool files_request(struct exchange *ex, const struct http_head *head, const struct route *route);
+
+/* ---- audit.c ---- */
+void audit_write(struct exchange *ex);
+
+#endif

@@ -1,0 +1,351 @@
+#include "proxy/extract.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "artifacts/artifact.h"
+#include "base/json.h"
+#include "base/xalloc.h"
+#include "filters/directive.h"
+#include "filters/report.h"
+
+enum { READ = 64 * 1024, ESCAPED = 6 * READ, AGAIN = 100 };
+
+struct extract {
+    const char *dir;
+    size_t directive, directives, total; /* limits, as in struct config_limits */
+    size_t bytes;                        /* of directives so far */
+    unsigned n;                          /* directives so far */
+    struct report report;
+    char (*names)[LIMIT_FILENAME + 1]; /* written by this run */
+    size_t nnames;
+    struct buf plain; /* of one piece of text */
+    bool visible;     /* anything but white space went out */
+    bool flagged, failed;
+};
+
+/* ---- files ---- */
+
+static int complain(struct extract *x, const char *what, const char *name)
+{
+    fprintf(stderr, "penstock extract: cannot %s %s: %s\n", what, name, strerror(errno));
+    x->failed = true;
+    return -1;
+}
+
+/* The directory and those above it, where they are missing. */
+static int make_directory(struct extract *x, const char *path)
+{
+    char *copy = xstrdup(path);
+    int failed = 0;
+    for (char *p = copy + 1; *copy && !failed; p++) {
+        char c = *p;
+        if (c != '/' && c != '\0')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0777) < 0 && errno != EEXIST && errno != EISDIR)
+            failed = complain(x, "make the directory", copy);
+        *p = c;
+        if (c == '\0')
+            break;
+    }
+    xfree(copy);
+    return failed;
+}
+
+static char *join_path(const char *dir, const char *name)
+{
+    struct buf path;
+    bool slash = *dir && dir[strlen(dir) - 1] == '/';
+    buf_init(&path, strlen(dir) + strlen(name) + 2);
+    buf_printf(&path, "%s%s%s", dir, slash ? "" : "/", name);
+    char *joined = xspandup(buf_span(&path));
+    buf_free(&path);
+    return joined;
+}
+
+/* A new file, whole or not at all. -1 with errno: EEXIST, or what went wrong. */
+static int write_new(const char *path, struct span bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        bytes = span_from(bytes, (size_t)n);
+    }
+    int why = bytes.n ? errno : 0;
+    if (close(fd) < 0 && !why)
+        why = errno;
+    if (why)
+        unlink(path);
+    errno = why;
+    return why ? -1 : 0;
+}
+
+static bool is_taken(void *arg, const char *name)
+{
+    const struct extract *x = arg;
+    struct stat st;
+    for (size_t i = 0; i < x->nnames; i++)
+        if (artifact_name_same(x->names[i], name))
+            return true;
+    char *path = join_path(x->dir, name);
+    bool taken = lstat(path, &st) == 0;
+    xfree(path);
+    return taken;
+}
+
+/* Under the first free form of the name, which is then in `name`. */
+static int write_artifact(struct extract *x, char name[LIMIT_FILENAME + 1], const struct format *format,
+                          struct span bytes)
+{
+    char *path = NULL;
+    int failed = make_directory(x, x->dir);
+    if (failed)
+        return -1;
+    for (unsigned again = 0; again < AGAIN; again++) { /* another program may take the name in between */
+        artifact_name_unique(name, is_taken, x);
+        xfree(path);
+        path = join_path(x->dir, name);
+        failed = write_new(path, bytes);
+        if (!failed || errno != EEXIST)
+            break;
+    }
+    if (failed) {
+        complain(x, "write", path);
+    } else {
+        fprintf(stderr, "wrote %s (%s, %zu bytes)\n", path, format->name, bytes.n);
+        x->names = xrealloc(x->names, (x->nnames + 1) * sizeof *x->names);
+        snprintf(x->names[x->nnames++], sizeof *x->names, "%s", name);
+    }
+    xfree(path);
+    return failed;
+}
+
+/* The path of the kept text; the caller frees it. NULL: it could not be kept. */
+static char *keep(struct extract *x, unsigned number, struct span text)
+{
+    char name[64];
+    char *dir = join_path(x->dir, "quarantine"), *path = NULL;
+    int failed = make_directory(x, dir);
+    for (unsigned again = 1; !failed && again < AGAIN; again++) {
+        if (again == 1)
+            snprintf(name, sizeof name, "%02u.txt", number);
+        else
+            snprintf(name, sizeof name, "%02u-%u.txt", number, again);
+        xfree(path);
+        path = join_path(dir, name);
+        failed = write_new(path, text);
+        if (!failed)
+            break;
+        if (errno != EEXIST)
+            complain(x, "write", path);
+        else if (again + 1 < AGAIN)
+            failed = 0;
+    }
+    if (failed) {
+        xfree(path);
+        path = NULL;
+    }
+    xfree(dir);
+    return path;
+}
+
+/* ---- directives ---- */
+
+static const char *why_refused(enum flag flag)
+{
+    return flag == FLAG_UNTERMINATED ? "its end is missing"
+           : flag == FLAG_TOO_LARGE  ? "it is larger than the limit"
+           : flag == FLAG_TOO_MANY   ? "the reply holds more files than the limit allows"
+                                     : "it could not be written";
+}
+
+/* Parses, renders and writes; answers FLAG_NONE, or a flag with a clause in `why` that may be empty. */
+static enum flag make_file(struct extract *x, struct span text, enum flag refused,
+                           char name[LIMIT_FILENAME + 1], char why[LIMIT_ERROR_TEXT])
+{
+    struct directive_parts parts;
+    struct buf bytes;
+    enum flag flag = directive_parse(text, x->directive, &parts, why);
+    const struct format *format = flag == FLAG_NONE ? format_find_any(span_str(parts.format)) : NULL;
+    buf_init(&bytes, 2 * x->directive + 64); /* a table grows by an apostrophe a cell at most */
+    if (parts.filename[0] || parts.title[0] || format)
+        artifact_name(span_str(parts.filename), span_str(parts.title), format, name);
+    if (refused != FLAG_NONE) {
+        flag = refused;
+        why[0] = '\0';
+    } else if (flag == FLAG_NONE && !format) {
+        flag = FLAG_UNSUPPORTED_FORMAT;
+        snprintf(why, LIMIT_ERROR_TEXT, "its format cannot be made here");
+    } else if (flag == FLAG_NONE) {
+        flag = artifact_render(&parts, format, &bytes, why);
+        if (flag == FLAG_NONE && write_artifact(x, name, format, buf_span(&bytes)))
+            flag = FLAG_STORAGE_FAILED;
+    }
+    buf_free(&bytes);
+    directive_parts_free(&parts);
+    return flag;
+}
+
+static void take_directive(struct extract *x, unsigned number, struct span text, enum flag refused)
+{
+    char name[LIMIT_FILENAME + 1] = "", why[LIMIT_ERROR_TEXT] = "", sentence[2 * LIMIT_ERROR_TEXT];
+    enum flag flag = make_file(x, text, refused, name, why);
+    struct reply_artifact made = {.filename = span_str(name), .flag = flag};
+    const char *clause = why[0] ? why : why_refused(flag);
+    if (flag == FLAG_NONE) {
+        made.entry = SPAN_LIT("{}");
+    } else {
+        if (name[0])
+            snprintf(sentence, sizeof sentence, "The file \"%s\" could not be made: %s.", name, clause);
+        else
+            snprintf(sentence, sizeof sentence, "A file could not be made: %s.", clause);
+        char *kept = keep(x, number, text);
+        fprintf(stderr, "%s: %s%s%s%s\n", flag_name(flag), sentence, kept ? " Its text is in " : "",
+                kept ? kept : "", kept ? "." : "");
+        xfree(kept);
+        made.sentence = span_str(sentence);
+        x->flagged = true;
+    }
+    (void)report_settle(&x->report, number, &made);
+}
+
+static void on_directive(void *arg, struct buf *text, enum directive_end how)
+{
+    struct extract *x = arg;
+    size_t left = x->total - x->bytes;
+    enum flag refused = FLAG_NONE;
+    x->n++;
+    if (how == DIRECTIVE_UNTERMINATED)
+        refused = FLAG_UNTERMINATED;
+    else if (x->n > x->directives)
+        refused = FLAG_TOO_MANY;
+    else if (how == DIRECTIVE_TOO_LARGE || text->n > left)
+        refused = FLAG_TOO_LARGE;
+    if (x->n > x->directives + LIMIT_FLAGS) {
+        x->report.surplus++;
+        x->flagged = true;
+        return;
+    }
+    x->bytes += text->n < left ? text->n : left;
+    take_directive(x, report_open(&x->report, 0), buf_span(text), refused);
+}
+
+static void on_stray_marker(void *arg)
+{
+    struct extract *x = arg;
+    x->report.strays++;
+    x->flagged = true;
+}
+
+/* ---- text ---- */
+
+static void on_text(void *arg, struct span escaped)
+{
+    struct extract *x = arg;
+    buf_reset(&x->plain);
+    if (json_unescape(escaped, &x->plain) < 0) { /* it came out of json_escape */
+        x->failed = true;
+        return;
+    }
+    struct span plain = buf_span(&x->plain);
+    for (size_t i = 0; i < plain.n && !x->visible; i++)
+        x->visible = !strchr(" \t\r\n", plain.p[i]) || plain.p[i] == '\0';
+    fwrite(plain.p, 1, plain.n, stdout);
+}
+
+static int feed_file(struct extract *x, struct directive_filter *f, int fd, const char *name)
+{
+    struct buf escaped;
+    char *room = xmalloc(READ);
+    ssize_t n = 0;
+    buf_init(&escaped, ESCAPED);
+    while (!x->failed && !ferror(stdout) && (n = read(fd, room, READ)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            complain(x, "read", name);
+            break;
+        }
+        buf_reset(&escaped);
+        if (json_escape(span_of(room, (size_t)n), &escaped) == 0)
+            directive_filter_feed(f, buf_span(&escaped));
+    }
+    directive_filter_finish(f);
+    buf_free(&escaped);
+    xfree(room);
+    return x->failed ? -1 : 0;
+}
+
+/* What stands in for a text of which nothing was left, and the flags that have no line yet. */
+static void write_rest(struct extract *x)
+{
+    struct buf sentence;
+    buf_init(&sentence, ESCAPED);
+    if (x->n && !x->visible) {
+        report_sentence(&x->report, 0, &sentence);
+        on_text(x, buf_span(&sentence));
+        fputc('\n', stdout);
+    }
+    buf_free(&sentence);
+    if (x->report.surplus)
+        fprintf(stderr, "%s: %u more files were left out: %s.\n", flag_name(FLAG_TOO_MANY), x->report.surplus,
+                why_refused(FLAG_TOO_MANY));
+    if (x->report.strays)
+        fprintf(stderr, "%s: %u marker%s that belonged to no file %s taken out of the text.\n",
+                flag_name(FLAG_STRAY_MARKER), x->report.strays, x->report.strays == 1 ? "" : "s",
+                x->report.strays == 1 ? "was" : "were");
+}
+
+static const struct directive_callbacks callbacks = {
+    .text = on_text, .directive = on_directive, .stray_marker = on_stray_marker};
+
+static int extract(struct extract *x, int fd, const char *name)
+{
+    size_t max = x->directive < x->total ? x->directive : x->total;
+    struct directive_filter *f = directive_filter_create(&callbacks, x, max);
+    buf_init(&x->plain, ESCAPED);
+    if (feed_file(x, f, fd, name) == 0)
+        write_rest(x);
+    if (fflush(stdout) || ferror(stdout))
+        complain(x, "write", "standard output");
+    directive_filter_destroy(f);
+    buf_free(&x->plain);
+    report_finish(&x->report);
+    xfree(x->names);
+    return x->failed ? 1 : x->flagged ? 3 : 0;
+}
+
+int extract_run(const struct extract_options *options)
+{
+    struct config_error e;
+    struct config *c = config_load(NULL, &e);
+    if (!c) {
+        fprintf(stderr, "penstock extract: %s\n", e.message);
+        return 1;
+    }
+    struct extract x = {.dir = options->out && *options->out ? options->out : ".",
+                        .directive = c->limits.directive,
+                        .directives = c->limits.directives,
+                        .total = c->limits.directive_total};
+    config_unref(c);
+    const char *name = options->path ? options->path : "standard input";
+    int fd = options->path ? open(options->path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (fd < 0) {
+        complain(&x, "open", name);
+        return 1;
+    }
+    int status = extract(&x, fd, name);
+    if (options->path)
+        close(fd);
+    return status;
+}

@@ -1,0 +1,100 @@
+#include "proxy/forward.h"
+
+static void add_field(struct buf *out, struct span name, struct span value)
+{
+    buf_add(out, name);
+    buf_adds(out, ": ");
+    buf_add(out, value);
+    buf_adds(out, "\r\n");
+}
+
+static bool is_one_of(struct span name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (span_is_nocase(name, list[i]))
+            return true;
+    return false;
+}
+
+static bool is_key_field(struct span name)
+{
+    static const char *const keys[] = {"authorization", "x-api-key", "api-key", "x-goog-api-key"};
+    return is_one_of(name, keys, sizeof keys / sizeof keys[0]);
+}
+
+/* The field in which a dialect's provider wants its key. */
+static void add_key(struct buf *out, const struct forward_request *f)
+{
+    const char *dialect = f->provider->dialect;
+    if (strcmp(dialect, "anthropic") == 0)
+        buf_printf(out, "x-api-key: %s\r\n", f->api_key);
+    else if (strcmp(dialect, "gemini") == 0)
+        buf_printf(out, "x-goog-api-key: %s\r\n", f->api_key);
+    else if (strcmp(dialect, "azure") == 0)
+        buf_printf(out, "api-key: %s\r\n", f->api_key);
+    else
+        buf_printf(out, "Authorization: Bearer %s\r\n", f->api_key);
+}
+
+void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out)
+{
+    static const char *const framing[] = {"content-length", "transfer-encoding", "expect"};
+    bool host = false, encoding = false;
+    buf_add(out, head->method);
+    buf_addc(out, ' ');
+    buf_adds(out, f->provider->base_path);
+    if (!f->rest.n || f->rest.p[0] != '/')
+        buf_addc(out, '/');
+    buf_add(out, f->rest);
+    buf_adds(out, " HTTP/1.1\r\n");
+    for (size_t i = 0; i < head->n; i++) {
+        struct span name = head->fields[i].name, value = head->fields[i].value;
+        if (span_is_nocase(name, "host")) {
+            add_field(out, name, span_str(f->provider->host_header));
+            host = true;
+        } else if (f->identity && span_is_nocase(name, "accept-encoding")) {
+            if (!encoding)
+                add_field(out, name, SPAN_LIT("identity"));
+            encoding = true;
+        } else if (is_one_of(name, framing, 3) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
+                   (f->api_key && is_key_field(name)) || http_head_is_hop(head, name)) {
+            continue;
+        } else {
+            add_field(out, name, value);
+        }
+    }
+    if (!host)
+        add_field(out, SPAN_LIT("Host"), span_str(f->provider->host_header));
+    if (f->identity && !encoding)
+        buf_adds(out, "Accept-Encoding: identity\r\n");
+    if (f->api_key)
+        add_key(out, f);
+}
+
+void forward_reply_head(const struct http_head *head, const struct forward_reply *f, struct buf *out)
+{
+    static const char *const framing[] = {"content-length", "transfer-encoding"};
+    static const char *const of_bytes[] = {"content-md5", "digest", "content-digest", "repr-digest", "etag"};
+    bool buffering = false;
+    buf_printf(out, "HTTP/1.1 %d ", head->status);
+    buf_add(out, head->reason);
+    buf_adds(out, "\r\n");
+    for (size_t i = 0; i < head->n; i++) {
+        struct span name = head->fields[i].name, value = head->fields[i].value;
+        if (is_one_of(name, framing, 2) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
+            (f->decoded && span_is_nocase(name, "content-encoding")) || (f->rewritten && is_one_of(name, of_bytes, 5)) ||
+            http_head_is_hop(head, name))
+            continue;
+        if (f->streamed && span_is_nocase(name, "x-accel-buffering")) {
+            if (!buffering)
+                add_field(out, name, SPAN_LIT("no"));
+            buffering = true;
+            continue;
+        }
+        add_field(out, name, value);
+    }
+    if (f->streamed && !buffering)
+        buf_adds(out, "X-Accel-Buffering: no\r\n");
+    if (f->consult)
+        buf_printf(out, "X-HW-Consult-Id: %s\r\n", f->consult);
+}

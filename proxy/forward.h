@@ -1,0 +1,31 @@
+#ifndef PROXY_FORWARD_H
+#define PROXY_FORWARD_H
+/*
+ * Heads as they are passed on (product.md §§2.2, 4.4): same names, order and values but for hop-by-hop fields, Host, framing and what begins
+ * with X-HW-. Framing is written by the sender. Pure.
+ */
+#include "base/buf.h"
+#include "config/config.h"
+#include "net/http_head.h"
+
+struct forward_request {
+    const struct config_provider *provider;
+    struct span rest;  /* path and query after the provider's base path */
+    bool identity;     /* the reply will be filtered: ask for no content coding */
+    const char *api_key; /* Penstock's own, in place of the caller's; NULL */
+};
+
+/* Request line and fields, without framing fields and without the empty line. */
+void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out);
+
+struct forward_reply {
+    const char *consult;  /* id for X-HW-Consult-Id; NULL: no consult */
+    bool streamed;        /* adds X-Accel-Buffering: no where the provider says nothing else */
+    bool decoded;         /* Content-Encoding was undone */
+    bool rewritten;       /* the body may differ: fields that describe its bytes go */
+};
+
+/* Status line and fields, without framing fields and without the empty line. */
+void forward_reply_head(const struct http_head *head, const struct forward_reply *f, struct buf *out);
+
+#endif

@@ -1,0 +1,382 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "proxy/listen.h"
+#include "proxy/serve.h"
+#include "proxy/worker.h"
+
+enum {
+    RESPAWN_MS = 500,    /* a worker that ended sooner than this after its start is not replaced at once */
+    START_MS = 3000,     /* a worker that gives up by itself so soon after the program's start says that nothing will help */
+    KILL_AFTER_MS = 2000 /* what is left so long after the drain time is killed */
+};
+
+/* One worker's place: its sockets outlive the process that uses them. */
+struct slot {
+    pid_t pid; /* 0: none */
+    int64_t started_ms, respawn_at_ms;
+};
+
+/* Sockets of one address, one a worker (or one for all, for Unix sockets and the admin page). */
+struct bound {
+    char *text;
+    uint16_t port;
+    int *fds;
+    unsigned n;
+    bool shared_by_all, keep;
+};
+
+struct master {
+    struct config *config;
+    const struct serve_options *options;
+    struct metrics *metrics;
+    struct bound *bound;
+    size_t nbound;
+    struct slot *slots;
+    unsigned nslots;
+    pid_t *old; /* workers of an earlier configuration, draining */
+    size_t nold;
+    sigset_t signals;
+    int64_t started_ms, kill_at_ms;
+    bool ending, failed;
+};
+
+/* ---- sockets ---- */
+
+static struct bound *find_bound(struct master *m, const char *text)
+{
+    for (size_t i = 0; i < m->nbound; i++)
+        if (strcmp(m->bound[i].text, text) == 0)
+            return &m->bound[i];
+    return NULL;
+}
+
+static int bind_address(struct master *m, const struct config_address *a, unsigned want, bool one_for_all, struct error *e)
+{
+    struct bound *b = find_bound(m, a->text);
+    one_for_all = one_for_all || a->is_unix;
+    if (!b) {
+        m->bound = xrealloc(m->bound, (m->nbound + 1) * sizeof *m->bound);
+        b = &m->bound[m->nbound++];
+        *b = (struct bound){.text = xstrdup(a->text), .shared_by_all = one_for_all};
+    }
+    b->keep = true;
+    while (b->n < (one_for_all ? 1 : want)) {
+        int fd = listen_open(a, !one_for_all, &b->port, e);
+        if (fd < 0)
+            return -1;
+        b->fds = xrealloc(b->fds, (b->n + 1) * sizeof *b->fds);
+        b->fds[b->n++] = fd;
+    }
+    return 0;
+}
+
+static void close_bound(struct bound *b)
+{
+    for (unsigned i = 0; i < b->n; i++)
+        if (b->fds[i] >= 0)
+            close(b->fds[i]);
+    xfree(b->fds);
+    xfree(b->text);
+}
+
+/* Sockets for every address of this configuration; those of addresses that it does not name any more are closed. */
+static int bind_all(struct master *m, const struct config *c, struct error *e)
+{
+    for (size_t i = 0; i < m->nbound; i++)
+        m->bound[i].keep = false;
+    for (size_t i = 0; i < c->nlisteners; i++)
+        if (bind_address(m, &c->listeners[i].address, c->workers, false, e) < 0)
+            return -1;
+    if (c->admin.host && bind_address(m, &c->admin, 1, true, e) < 0)
+        return -1;
+    size_t kept = 0;
+    for (size_t i = 0; i < m->nbound; i++) {
+        if (m->bound[i].keep)
+            m->bound[kept++] = m->bound[i];
+        else
+            close_bound(&m->bound[i]);
+    }
+    m->nbound = kept;
+    return 0;
+}
+
+static void log_listening(const struct master *m)
+{
+    for (size_t i = 0; i < m->nbound; i++)
+        log_info("listening", log_str("address", m->bound[i].text), log_int("port", m->bound[i].port));
+}
+
+/* ---- workers ---- */
+
+static void master_free(struct master *m)
+{
+    for (size_t i = 0; i < m->nbound; i++)
+        close_bound(&m->bound[i]);
+    xfree(m->bound);
+    xfree(m->slots);
+    xfree(m->old);
+    config_unref(m->config);
+}
+
+/* The worker's own sockets; those of the others, and all that is the master's, are given back. */
+static int *take_sockets(struct master *m, unsigned index)
+{
+    const struct config *c = m->config;
+    int *fds = xcalloc(c->nlisteners + 1, sizeof *fds);
+    for (size_t i = 0; i <= c->nlisteners; i++) {
+        const struct config_address *a = i < c->nlisteners ? &c->listeners[i].address : &c->admin;
+        struct bound *b = a->host ? find_bound(m, a->text) : NULL;
+        unsigned mine = b && !b->shared_by_all ? index : 0;
+        fds[i] = b ? b->fds[mine] : -1;
+        if (b)
+            b->fds[mine] = -1;
+    }
+    return fds;
+}
+
+static int run_worker(struct master *m, unsigned index)
+{
+    int *fds = take_sockets(m, index);
+    struct config *config = config_ref(m->config);
+    struct metrics *metrics = m->metrics;
+    sigset_t signals = m->signals;
+    master_free(m);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* the terminal sends it to all; the master says when to end */
+    sigprocmask(SIG_UNBLOCK, &signals, NULL);
+    int status = worker_run(index, config, fds, metrics);
+    xfree(fds);
+    return status;
+}
+
+static void spawn(struct master *m, unsigned index)
+{
+    struct slot *s = &m->slots[index];
+    s->started_ms = clock_mono_ms();
+    s->respawn_at_ms = 0;
+    s->pid = fork();
+    if (s->pid == 0)
+        exit(run_worker(m, index));
+    if (s->pid < 0) {
+        log_error("worker.fork", log_str("why", strerror(errno)));
+        s->pid = 0;
+        s->respawn_at_ms = s->started_ms + RESPAWN_MS;
+    }
+}
+
+static void spawn_all(struct master *m)
+{
+    m->nslots = m->config->workers;
+    m->slots = xcalloc(m->nslots, sizeof *m->slots);
+    for (unsigned i = 0; i < m->nslots; i++)
+        spawn(m, i);
+}
+
+static size_t signal_all(struct master *m, int sig)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < m->nslots; i++)
+        if (m->slots[i].pid > 0 && ++n)
+            kill(m->slots[i].pid, sig);
+    for (size_t i = 0; i < m->nold; i++)
+        if (m->old[i] > 0 && ++n)
+            kill(m->old[i], sig);
+    return n;
+}
+
+static size_t alive(const struct master *m)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < m->nslots; i++)
+        n += m->slots[i].pid > 0;
+    for (size_t i = 0; i < m->nold; i++)
+        n += m->old[i] > 0;
+    return n;
+}
+
+static void begin_end(struct master *m)
+{
+    if (m->ending)
+        return;
+    m->ending = true;
+    m->kill_at_ms = clock_mono_ms() + m->config->timeouts.drain + KILL_AFTER_MS;
+    signal_all(m, SIGTERM);
+}
+
+/* A worker that was not told to end is replaced; at once, unless it hardly lived. */
+static void worker_gone(struct master *m, unsigned index, int status)
+{
+    struct slot *s = &m->slots[index];
+    int64_t now = clock_mono_ms();
+    bool quick = now - s->started_ms < RESPAWN_MS;
+    s->pid = 0;
+    metrics_clear_worker(m->metrics, index);
+    if (m->ending)
+        return;
+    log_error("worker.died", log_int("worker", index), log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
+              log_int("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
+    m->metrics->worker_restarts++;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && now - m->started_ms < START_MS) {
+        m->failed = true; /* it said why */
+        begin_end(m);
+    } else if (quick) {
+        s->respawn_at_ms = now + RESPAWN_MS;
+    } else {
+        spawn(m, index);
+    }
+}
+
+static void reap(struct master *m)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        for (unsigned i = 0; i < m->nslots; i++)
+            if (m->slots[i].pid == pid)
+                worker_gone(m, i, status);
+        for (size_t i = 0; i < m->nold; i++)
+            if (m->old[i] == pid)
+                m->old[i] = 0;
+    }
+}
+
+/* ---- reload ---- */
+
+/* New workers with the new configuration; the old ones finish what they have. A bad configuration changes nothing. */
+static void reload(struct master *m)
+{
+    struct error e;
+    struct config *fresh = cli_load(m->options, stderr);
+    if (!fresh) {
+        log_error("reload.refused", log_str("why", "the configuration is not good; the old one stays"));
+        return;
+    }
+    if (bind_all(m, fresh, &e) < 0) {
+        log_error("reload.refused", log_str("why", e.message));
+        config_unref(fresh);
+        return;
+    }
+    m->old = xrealloc(m->old, (m->nold + m->nslots) * sizeof *m->old);
+    for (unsigned i = 0; i < m->nslots; i++)
+        if (m->slots[i].pid > 0) {
+            kill(m->slots[i].pid, SIGTERM);
+            m->old[m->nold++] = m->slots[i].pid;
+        }
+    xfree(m->slots);
+    config_unref(m->config);
+    m->config = fresh;
+    log_set_level(fresh->log.level);
+    spawn_all(m);
+    log_info("reloaded", log_int("workers", m->nslots));
+}
+
+/* ---- the loop ---- */
+
+static void tick(struct master *m)
+{
+    int64_t now = clock_mono_ms();
+    for (unsigned i = 0; i < m->nslots; i++)
+        if (!m->ending && m->slots[i].pid == 0 && m->slots[i].respawn_at_ms && now >= m->slots[i].respawn_at_ms)
+            spawn(m, i);
+    if (m->ending && now >= m->kill_at_ms)
+        signal_all(m, SIGKILL);
+}
+
+static void loop(struct master *m)
+{
+    const struct timespec second = {.tv_nsec = 250000000};
+    while (!m->ending || alive(m)) {
+        int sig = sigtimedwait(&m->signals, NULL, &second);
+        if (sig == SIGTERM || sig == SIGINT)
+            begin_end(m);
+        else if (sig == SIGHUP && !m->ending)
+            reload(m);
+        reap(m);
+        tick(m);
+    }
+}
+
+static void raise_file_limit(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+        r.rlim_cur = r.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &r);
+    }
+}
+
+/* APIs whose replies are not filtered in this version are relayed as they come, and the start says so. */
+static void log_unfiltered(const struct config *c)
+{
+    for (size_t i = 0; i < c->nproviders; i++) {
+        const char *d = c->providers[i].dialect;
+        if (strcmp(d, "anthropic") == 0 || strcmp(d, "gemini") == 0 || strcmp(d, "ollama") == 0)
+            log_warning("provider.unfiltered", log_str("provider", c->providers[i].name),
+                        log_str("why", "its own API is relayed as it comes in this version: no protocol added, no files made; "
+                                       "only openai-chat is filtered"));
+    }
+}
+
+/* The kernel chose the port, so only now it is known what artifact links start with. */
+static void set_public_url(struct master *m)
+{
+    const struct config_listener *l = &m->config->listeners[0];
+    const struct bound *b = find_bound(m, l->address.text);
+    struct config_error e;
+    char url[320];
+    bool v6 = l->address.host && strchr(l->address.host, ':');
+    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "", l->address.host, v6 ? "]" : "",
+             b->port);
+    if (config_override(m->config, "public_url", url, &e) < 0)
+        log_warning("public_url", log_str("why", e.message));
+}
+
+int serve_run(struct config *config, const struct serve_options *options)
+{
+    struct master m = {.config = config, .options = options, .started_ms = clock_mono_ms()};
+    struct error e;
+    int status = 1;
+    log_set_level(config->log.level);
+    raise_file_limit();
+    sigemptyset(&m.signals);
+    sigaddset(&m.signals, SIGTERM);
+    sigaddset(&m.signals, SIGINT);
+    sigaddset(&m.signals, SIGHUP);
+    sigaddset(&m.signals, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &m.signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    m.metrics = metrics_create(config);
+    if (!m.metrics) {
+        log_error("start.failed", log_str("why", "no shared memory for the metrics"));
+        goto out;
+    }
+    if (bind_all(&m, config, &e) < 0) {
+        log_error("start.failed", log_str("why", e.message));
+        goto out;
+    }
+    if (!config->public_url_given && config->nlisteners && config->listeners[0].address.port == 0)
+        set_public_url(&m);
+    log_info("started", log_str("version", PENSTOCK_VERSION), log_int("workers", config->workers),
+             log_bool("enabled", config->enabled), log_str("state_dir", config->state_dir));
+    log_unfiltered(config);
+    log_listening(&m);
+    spawn_all(&m);
+    loop(&m);
+    log_info("ended", log_bool("failed", m.failed));
+    status = m.failed ? 1 : 0;
+out:
+    master_free(&m);
+    sigprocmask(SIG_UNBLOCK, &m.signals, NULL);
+    return status;
+}

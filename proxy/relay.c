@@ -1,0 +1,524 @@
+/* What comes back: the provider's reply on its way to the client (product.md §4). */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "proxy/exchange_state.h"
+#include "proxy/forward.h"
+
+enum {
+    DECODE_ROOM = 64 * 1024,
+    OUT_KEPT = 256 * 1024 /* the shared output room is given back when one reply made it larger */
+};
+
+static struct exchange *exchange_of(void *arg)
+{
+    return arg;
+}
+
+/* ---- to the client ---- */
+
+/* A client that reads slowly slows the upstream down (product.md §4.5). */
+static void apply_watermark(struct exchange *ex)
+{
+    if (ex->conn && ex->call && conn_unsent(ex->conn) > ex->config->limits.stream_buffer / 8)
+        http_call_pause(ex->call, true);
+}
+
+/*
+ * One write for what one read has produced: the head when it has not gone yet, the bytes with their chunk's length line,
+ * and at the end what ends the body. `bytes` begins with CHUNK_ROOM bytes of room in worker->out.
+ */
+static void send_out(struct exchange *ex, struct span bytes, bool last)
+{
+    struct iovec pieces[5];
+    char line[24];
+    int n = 0;
+    bool chunked = ex->framing == BODY_CHUNKED;
+    if (!ex->head_sent && ex->head.n)
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&ex->head).p, ex->head.n};
+    ex->head_sent = true;
+    if (bytes.n && chunked)
+        pieces[n++] = (struct iovec){line, (size_t)snprintf(line, sizeof line, "%zx\r\n", bytes.n)};
+    if (bytes.n)
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)bytes.p, bytes.n};
+    struct buf tail;
+    buf_init(&tail, LIMIT_HTTP_TRAILERS + 64);
+    if (chunked && last) {
+        buf_adds(&tail, bytes.n ? "\r\n0\r\n" : "0\r\n");
+        buf_add(&tail, buf_span(&ex->trailers));
+        buf_adds(&tail, "\r\n");
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&tail).p, tail.n};
+    } else if (bytes.n && chunked) {
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)"\r\n", 2};
+    }
+    ex->bytes_out += bytes.n;
+    if (n && ex->conn) {
+        conn_send(ex->conn, pieces, n);
+        if (bytes.n)
+            ex->last_sent_ms = clock_mono_ms();
+    }
+    buf_free(&tail);
+    buf_free(&ex->head);
+}
+
+static void flush(struct exchange *ex, bool last)
+{
+    struct buf *out = &ex->worker->out;
+    if (out->n || last || !ex->head_sent)
+        send_out(ex, buf_span(out), last);
+    if (out->room > OUT_KEPT)
+        buf_free(out);
+    buf_reset(out);
+    if (!last)
+        apply_watermark(ex);
+}
+
+/* ---- the end ---- */
+
+/* The whole body is in worker->out and its head still here: sets the length and sends both. */
+static void send_whole(struct exchange *ex)
+{
+    struct buf *out = &ex->worker->out;
+    buf_printf(&ex->head, "Content-Length: %zu\r\n%s\r\n", out->n,
+               ex->conn && conn_will_close(ex->conn) ? "Connection: close\r\n" : "");
+    ex->framing = BODY_LENGTH;
+    flush(ex, true);
+}
+
+static void note_totals(struct exchange *ex)
+{
+    const struct reply_totals *t = ex->reply ? reply_totals(ex->reply) : NULL;
+    for (int f = FLAG_NONE + 1; t && f < FLAGS; f++)
+        if (t->flags[f])
+            ex->worker->metrics->flags[f] += t->flags[f];
+    if (ex->reply)
+        reply_reasons(ex->reply, &ex->reasons);
+    if (t && t->provider_error && ex->outcome == OUTCOME_COMPLETED)
+        ex->outcome = OUTCOME_INTERRUPTED;
+}
+
+/* The provider's reply is dealt with to its last byte. */
+static void relay_finish(struct exchange *ex)
+{
+    note_totals(ex);
+    if (ex->treatment == TREAT_WHOLE)
+        send_whole(ex);
+    else
+        flush(ex, true);
+    exchange_answered(ex);
+}
+
+/* Goes on where the end of the upstream's bytes left off, once nothing is awaited. */
+static void reply_over(struct exchange *ex)
+{
+    struct buf event;
+    buf_init(&event, 8 * LIMIT_ERROR_TEXT);
+    if (ex->decoder && ex->upstream_clean && !decoder_complete(ex->decoder)) {
+        ex->upstream_clean = false;
+        error_set(&ex->failure, ERROR_UPSTREAM_INVALID, "The provider's reply ended inside its content coding.");
+    }
+    if (!ex->upstream_clean && ex->treatment == TREAT_WHOLE) {
+        buf_reset(&ex->worker->out);
+        exchange_fail(ex, &ex->failure);
+        return;
+    }
+    if (!ex->upstream_clean && ex->outcome == OUTCOME_COMPLETED) {
+        ex->outcome = OUTCOME_INTERRUPTED;
+        ex->error = ex->failure.code;
+        metrics_error(ex->worker->metrics, ex->provider, ex->failure.code);
+        log_error("upstream.cut", log_str("consult", ex->consult_id), log_str("code", error_name(ex->failure.code)),
+                  log_str("message", ex->failure.message));
+        ex->dialect->error_event(&ex->failure, false, &event);
+    }
+    enum reply_state state = reply_end(ex->reply, ex->upstream_clean, buf_span(&event), &ex->worker->out);
+    buf_free(&event);
+    if (state == REPLY_WAITING) {
+        ex->waiting = true;
+        ex->wait_since_ms = clock_mono_ms();
+        if (ex->treatment == TREAT_STREAM)
+            flush(ex, false);
+        if (ex->state == EX_RELAY)
+            exchange_enter(ex, EX_SETTLE);
+        return;
+    }
+    relay_finish(ex);
+}
+
+/* The reply broke a limit: what is out is out, and the stream ends with an error. */
+static void reply_failed(struct exchange *ex)
+{
+    struct error e;
+    error_set(&e, ERROR_REPLY_TOO_LARGE, "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
+              ex->config->limits.reply_body);
+    if (ex->treatment == TREAT_WHOLE) {
+        buf_reset(&ex->worker->out);
+        exchange_fail(ex, &e);
+        return;
+    }
+    relay_cut(ex, &e);
+}
+
+void relay_cut(struct exchange *ex, const struct error *e)
+{
+    if (ex->call)
+        http_call_cancel(ex->call);
+    ex->call = NULL;
+    ex->upstream_ended = true;
+    ex->upstream_clean = false;
+    ex->failure = *e;
+    if (ex->treatment == TREAT_PASS) { /* whoever reads must see that this is not the whole */
+        struct conn *c = ex->conn;
+        metrics_error(ex->worker->metrics, ex->provider, e->code);
+        ex->outcome = OUTCOME_INTERRUPTED;
+        ex->error = e->code;
+        flush(ex, false);
+        ex->conn = NULL;
+        if (c)
+            conn_abort(c, true);
+        exchange_try_over(ex);
+    } else if (!ex->waiting) {
+        reply_over(ex);
+    }
+}
+
+/* ---- through the filter ---- */
+
+static bool take_state(struct exchange *ex, enum reply_state state)
+{
+    if (state == REPLY_WAITING) {
+        ex->waiting = true;
+        ex->wait_since_ms = clock_mono_ms();
+        if (ex->call)
+            http_call_pause(ex->call, true);
+        return false;
+    }
+    if (state == REPLY_FAILED) {
+        reply_failed(ex);
+        return false;
+    }
+    return true;
+}
+
+static void decode_failed(struct exchange *ex)
+{
+    struct error e;
+    error_set(&e, ERROR_UPSTREAM_INVALID, "The provider's reply is not valid in the content coding that it names.");
+    if (ex->head_sent || ex->treatment == TREAT_STREAM)
+        relay_cut(ex, &e);
+    else
+        exchange_fail(ex, &e);
+}
+
+/* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the reply waits are kept. */
+static void filter_bytes(struct exchange *ex, struct span bytes)
+{
+    struct worker *w = ex->worker;
+    if (!ex->decoder) {
+        take_state(ex, reply_feed(ex->reply, bytes, &w->out));
+        return;
+    }
+    for (;;) {
+        size_t used = 0;
+        buf_reset(&w->decoded);
+        int more = decoder_feed(ex->decoder, bytes, DECODE_ROOM, &used, &w->decoded);
+        if (more < 0) {
+            decode_failed(ex);
+            return;
+        }
+        bytes = span_from(bytes, used);
+        ex->decoder_more = more == 1;
+        if (!take_state(ex, reply_feed(ex->reply, buf_span(&w->decoded), &w->out))) {
+            buf_add(&ex->stash, bytes);
+            return;
+        }
+        if (more == 0 && bytes.n == 0)
+            return;
+    }
+}
+
+void relay_settled(struct exchange *ex)
+{
+    if (!ex->waiting || reply_pending(ex->reply) || (!ex->conn && !ex->draining))
+        return;
+    struct buf stash;
+    ex->waiting = false;
+    ex->overhead_us += (clock_mono_ms() - ex->wait_since_ms) * 1000;
+    bool ending = ex->upstream_ended && ex->stash.n == 0 && !ex->decoder_more && ex->state == EX_SETTLE;
+    enum reply_state state = reply_resume(ex->reply, &ex->worker->out);
+    if (ending && state == REPLY_DONE) {
+        relay_finish(ex);
+        return;
+    }
+    if (!take_state(ex, state)) {
+        if (ex->treatment == TREAT_STREAM && ex->conn)
+            flush(ex, false);
+        return;
+    }
+    buf_init(&stash, ex->stash.max);
+    buf_move(&stash, &ex->stash);
+    if (stash.n || ex->decoder_more)
+        filter_bytes(ex, buf_span(&stash));
+    buf_free(&stash);
+    if (ex->state == EX_OVER || ex->waiting)
+        return;
+    if (ex->upstream_ended) {
+        reply_over(ex);
+        return;
+    }
+    if (ex->treatment == TREAT_STREAM)
+        flush(ex, false);
+    if (ex->call && ex->conn && conn_unsent(ex->conn) <= ex->config->limits.stream_buffer / 8)
+        http_call_pause(ex->call, false);
+    else if (ex->call && !ex->conn)
+        http_call_pause(ex->call, false);
+}
+
+void relay_room(struct exchange *ex)
+{
+    if (ex->call && !ex->waiting && ex->state == EX_RELAY)
+        http_call_pause(ex->call, false);
+}
+
+/* ---- from the upstream ---- */
+
+static void on_interim(void *arg, const struct http_head *head)
+{
+    struct exchange *ex = exchange_of(arg);
+    struct forward_reply f = {0};
+    struct buf out;
+    if (!ex->conn || ex->conn->http10)
+        return;
+    buf_init(&out, 2 * LIMIT_HTTP_HEAD);
+    forward_reply_head(head, &f, &out);
+    buf_adds(&out, "\r\n");
+    conn_send_span(ex->conn, buf_span(&out));
+    buf_free(&out);
+}
+
+static bool contains(struct span s, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= s.n; i++)
+        if (strncasecmp(s.p + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Which replies the filter looks into: those of a consult that went well, by the content type that they really have. */
+static enum treatment choose_treatment(const struct exchange *ex, const struct http_head *head)
+{
+    const struct http_field *type = http_head_find(head, "content-type");
+    if (!ex->consult || ex->head_method || head->status < 200 || head->status > 299 || head->status == 204)
+        return TREAT_PASS;
+    if (type && contains(type->value, "event-stream"))
+        return TREAT_STREAM;
+    if (!type || contains(type->value, "json") || contains(type->value, "text/"))
+        return TREAT_WHOLE;
+    return TREAT_PASS;
+}
+
+static void create_reply(struct exchange *ex)
+{
+    const struct config_limits *l = &ex->config->limits;
+    const struct dialect *d = ex->dialect;
+    struct reply_settings s = {
+        .dialect = {d->event, d->keep_shape, d->text_event, d->report_event},
+        .framing = ex->treatment == TREAT_STREAM ? REPLY_SSE : REPLY_WHOLE,
+        .mode = ex->caller.stream_buffer ? REPLY_BUFFER : REPLY_SUPPRESS,
+        .choices = ex->choices,
+        .links = ex->caller.links_markdown,
+        .directive_max = l->directive,
+        .directive_total = l->directive_total,
+        .directives = (unsigned)l->directives,
+        .event_max = l->reply_body,
+    };
+    static const struct reply_callbacks callbacks = {.directive = artifact_job_start};
+    ex->reply = reply_create(&s, &callbacks, ex);
+}
+
+/* -1: the coding is not known; the exchange has failed. */
+static int create_decoder(struct exchange *ex, const struct http_head *head)
+{
+    const struct http_field *coding = http_head_find(head, "content-encoding");
+    struct span unknown = {0};
+    struct error e;
+    if (!coding || span_is_nocase(coding->value, "identity") || coding->value.n == 0)
+        return 0;
+    ex->decoder = decoder_create(coding->value, &unknown);
+    if (ex->decoder)
+        return 0;
+    error_set(&e, ERROR_UPSTREAM_INVALID,
+              "The provider answered in the content coding \"%.*s\", which cannot be read here, although identity was asked for.",
+              (int)(unknown.n > 40 ? 40 : unknown.n), unknown.p);
+    exchange_fail(ex, &e);
+    return -1;
+}
+
+static void choose_framing(struct exchange *ex, const struct http_head *head)
+{
+    bool none = ex->head_method || head->status == 204 || head->status == 304;
+    if (none || (ex->treatment == TREAT_PASS && head->has_length)) {
+        ex->framing = none ? BODY_NONE : BODY_LENGTH;
+        if (head->has_length)
+            buf_printf(&ex->head, "Content-Length: %llu\r\n", (unsigned long long)head->length);
+    } else if (ex->conn && ex->conn->http10) {
+        ex->framing = BODY_CLOSE;
+        ex->conn->close_after = true;
+    } else {
+        ex->framing = BODY_CHUNKED;
+        buf_adds(&ex->head, "Transfer-Encoding: chunked\r\n");
+    }
+    if (ex->conn && conn_will_close(ex->conn))
+        buf_adds(&ex->head, "Connection: close\r\n");
+    else if (ex->conn && ex->conn->http10)
+        buf_adds(&ex->head, "Connection: keep-alive\r\n");
+    buf_adds(&ex->head, "\r\n");
+}
+
+static void on_head(void *arg, const struct http_head *head)
+{
+    struct exchange *ex = exchange_of(arg);
+    ex->status = head->status;
+    ex->treatment = choose_treatment(ex, head);
+    if (ex->treatment != TREAT_PASS && create_decoder(ex, head) < 0)
+        return;
+    exchange_enter(ex, EX_RELAY);
+    ex->deadline_ms = clock_mono_ms() + ex->config->timeouts.idle;
+    buf_free(&ex->trailers);
+    struct forward_reply f = {
+        .consult = ex->consult_id[0] ? ex->consult_id : NULL,
+        .streamed = ex->treatment == TREAT_STREAM,
+        .decoded = ex->decoder != NULL,
+        .rewritten = ex->treatment != TREAT_PASS,
+    };
+    forward_reply_head(head, &f, &ex->head);
+    if (ex->treatment != TREAT_WHOLE)
+        choose_framing(ex, head);
+    if (ex->treatment != TREAT_PASS)
+        create_reply(ex);
+    ex->last_sent_ms = clock_mono_ms();
+}
+
+static void on_body(void *arg, struct span bytes)
+{
+    struct exchange *ex = exchange_of(arg);
+    if (ex->first_byte_us < 0)
+        ex->first_byte_us = clock_mono_us();
+    ex->drained += ex->draining ? bytes.n : 0;
+    if (ex->treatment == TREAT_PASS)
+        buf_add(&ex->worker->out, bytes);
+    else if (ex->waiting)
+        buf_add(&ex->stash, bytes);
+    else
+        filter_bytes(ex, bytes);
+}
+
+static void on_trailer(void *arg, struct span name, struct span value)
+{
+    exchange_trailer(exchange_of(arg), name, value);
+}
+
+static void on_read_end(void *arg)
+{
+    struct exchange *ex = exchange_of(arg);
+    ex->deadline_ms = clock_mono_ms() + ex->config->timeouts.idle;
+    if (ex->treatment != TREAT_WHOLE)
+        flush(ex, false);
+    if (ex->draining && ex->call && ex->drained > ex->config->limits.drain_bytes) {
+        http_call_cancel(ex->call);
+        ex->call = NULL;
+        exchange_try_over(ex);
+    }
+}
+
+static void on_writable(void *arg)
+{
+    request_room(exchange_of(arg));
+}
+
+static void on_done(void *arg, const struct error *e)
+{
+    struct exchange *ex = exchange_of(arg);
+    ex->call = NULL;
+    if (e && ex->state != EX_RELAY) {
+        exchange_fail(ex, e);
+        return;
+    }
+    if (e) {
+        relay_cut(ex, e);
+        return;
+    }
+    ex->upstream_ended = ex->upstream_clean = true;
+    if (ex->treatment == TREAT_PASS)
+        relay_finish(ex);
+    else if (!ex->waiting)
+        reply_over(ex);
+    else if (ex->treatment == TREAT_STREAM)
+        flush(ex, false);
+}
+
+const struct http_call_sink relay_sink = {
+    .interim = on_interim,
+    .head = on_head,
+    .body = on_body,
+    .trailer = on_trailer,
+    .read_end = on_read_end,
+    .writable = on_writable,
+    .done = on_done,
+};
+
+/* ---- time ---- */
+
+/* While Penstock itself holds text back, the client hears from it all the same (product.md §4.2). */
+static void keep_alive(struct exchange *ex, int64_t now_ms)
+{
+    const char *comment = ex->dialect ? ex->dialect->keep_alive : NULL;
+    bool holding = ex->waiting || (ex->reply && reply_held_bytes(ex->reply) > 0);
+    if (!holding || ex->treatment != TREAT_STREAM || !ex->conn || !comment || !*comment || !ex->head_sent ||
+        now_ms - ex->last_sent_ms < ex->config->timeouts.comment || conn_unsent(ex->conn))
+        return;
+    if (ex->waiting || reply_between_events(ex->reply))
+        send_out(ex, span_str(comment), false);
+}
+
+static void upstream_timeout(struct exchange *ex)
+{
+    struct error e;
+    if (ex->state == EX_SEND) {
+        error_set(&e, ERROR_UPSTREAM_TIMEOUT, "The provider did not answer within %lld ms (timeouts.first_byte).",
+                  (long long)ex->config->timeouts.first_byte);
+        exchange_fail(ex, &e);
+        return;
+    }
+    error_set(&e, ERROR_UPSTREAM_TIMEOUT, "The provider sent nothing for %lld ms (timeouts.idle).",
+              (long long)ex->config->timeouts.idle);
+    if (ex->treatment == TREAT_WHOLE) {
+        exchange_fail(ex, &e);
+        return;
+    }
+    relay_cut(ex, &e);
+}
+
+void relay_tick(struct exchange *ex, int64_t now_ms)
+{
+    keep_alive(ex, now_ms);
+    if (ex->waiting) {
+        ex->deadline_ms = now_ms + ex->config->timeouts.idle;
+        if (now_ms - ex->wait_since_ms >= ex->config->timeouts.render)
+            artifact_jobs_expire(ex);
+        return;
+    }
+    if (ex->draining && now_ms >= ex->drain_until_ms && ex->call) {
+        http_call_cancel(ex->call);
+        ex->call = NULL;
+        exchange_try_over(ex);
+        return;
+    }
+    bool client_is_slow = ex->conn && conn_unsent(ex->conn) > 0;
+    if (client_is_slow && ex->state == EX_RELAY)
+        ex->deadline_ms = now_ms + ex->config->timeouts.idle;
+    else if (ex->call && now_ms >= ex->deadline_ms)
+        upstream_timeout(ex);
+}

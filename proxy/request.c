@@ -1,0 +1,251 @@
+/* What goes upstream: a request relayed as it comes, or a consult's body with its splices (product.md §2). */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "proxy/exchange_state.h"
+#include "proxy/forward.h"
+
+static void call_start(struct exchange *ex)
+{
+    ex->target = (struct dial_target){.host = ex->provider->host,
+                                      .port = ex->provider->port,
+                                      .tls = ex->provider->tls,
+                                      .timeout_ms = ex->config->timeouts.connect};
+    exchange_enter(ex, EX_SEND);
+    ex->call = http_call_start(ex->worker->client, &ex->target, ex->head_method, &relay_sink, ex);
+}
+
+/* From now on the provider is waited for. */
+static void sent_all(struct exchange *ex)
+{
+    if (!ex->call)
+        return;
+    http_call_sent_all(ex->call);
+    if (ex->state == EX_SEND)
+        ex->deadline_ms = clock_mono_ms() + ex->config->timeouts.first_byte;
+}
+
+/* ---- relayed as it comes ---- */
+
+static void pass_begin(struct exchange *ex, const struct http_head *head, bool body_follows)
+{
+    struct buf *r = &ex->request;
+    ex->request_chunked = body_follows && !head->has_length;
+    if (ex->request_chunked)
+        buf_adds(r, "Transfer-Encoding: chunked\r\n");
+    else if (head->has_length)
+        buf_printf(r, "Content-Length: %llu\r\n", (unsigned long long)head->length);
+    buf_adds(r, "\r\n");
+    metrics_provider(ex->worker->metrics, ex->provider)->requests++;
+    call_start(ex);
+    http_call_give(ex->call, r);
+    if (body_follows)
+        conn_continue(ex->conn);
+    else
+        sent_all(ex);
+}
+
+static void pass_body(struct exchange *ex, struct span bytes)
+{
+    char line[24];
+    if (!ex->call)
+        return;
+    if (ex->request_chunked) {
+        int n = snprintf(line, sizeof line, "%zx\r\n", bytes.n);
+        http_call_write(ex->call, span_of(line, (size_t)n));
+    }
+    http_call_write(ex->call, bytes);
+    if (ex->request_chunked)
+        http_call_write(ex->call, SPAN_LIT("\r\n"));
+    if (http_call_unsent(ex->call) > ex->config->limits.stream_buffer)
+        conn_pause_body(ex->conn, true);
+}
+
+static void pass_end(struct exchange *ex)
+{
+    if (!ex->call)
+        return;
+    if (ex->request_chunked) {
+        http_call_write(ex->call, SPAN_LIT("0\r\n"));
+        http_call_write(ex->call, buf_span(&ex->trailers));
+        http_call_write(ex->call, SPAN_LIT("\r\n"));
+    }
+    sent_all(ex);
+}
+
+void request_room(struct exchange *ex)
+{
+    if (ex->conn)
+        conn_pause_body(ex->conn, false);
+}
+
+/* ---- a consult ---- */
+
+/* `attachments` belong to a part that does not exist here yet; an empty list says nothing. */
+static int check_attachments(struct span value, struct error *e)
+{
+    struct json_iter it = json_iter(value);
+    if (value.n == 0 || json_type(value) == JSON_NULL)
+        return 0;
+    if (json_type(value) != JSON_ARRAY)
+        return error_set(e, ERROR_BAD_REQUEST, "attachments must be an array of objects.");
+    if (json_next(&it) == 1)
+        return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
+                         "attachments[0]: this version does not carry attachments to providers. Leave `attachments` out, or put "
+                         "the content into the message itself.");
+    return 0;
+}
+
+/* What the body says about the consult itself. -1 with *e; ex->consult is final afterwards. */
+static int read_body(struct exchange *ex, const struct request_facts *facts, struct error *e)
+{
+    ex->wants_stream = facts->stream;
+    ex->choices = facts->choices;
+    ex->error_as_event = ex->caller.errors_event && facts->stream;
+    if (facts->hw.n && caller_read_body(&ex->caller, facts->hw, e) < 0)
+        return -1;
+    ex->error_as_event = ex->caller.errors_event && facts->stream;
+    if (ex->config->tenancy == TENANCY_HEADER)
+        snprintf(ex->owner.org, sizeof ex->owner.org, "%s", caller_org(&ex->caller));
+    if (ex->tentative)
+        ex->consult = ex->caller.consult == MARK_ON;
+    else if (ex->caller.consult == MARK_OFF)
+        ex->consult = false;
+    if (!ex->consult)
+        return 0;
+    if (facts->model.n)
+        ex->model = xspandup(span_of(facts->model.p, facts->model.n < 200 ? facts->model.n : 200));
+    return check_attachments(facts->attachments, e);
+}
+
+static bool wants_protocol(const struct exchange *ex, const struct request_facts *facts)
+{
+    return ex->consult && !ex->caller.inject_off && !facts->explains_protocol &&
+           (!facts->machine_read || ex->caller.consult == MARK_ON);
+}
+
+/* The splices: Penstock's own keys out, the protocol in. */
+static void splice(struct exchange *ex, const struct request_facts *facts, struct buf *room, struct edits *edits)
+{
+    struct span body = buf_span(&ex->body);
+    static const char *const ours[] = {"hw", "attachments"};
+    if (facts->hw_whole.n || facts->attachments_whole.n)
+        json_remove_members(body, facts->root, ours, 2, edits);
+    if (wants_protocol(ex, facts)) {
+        bool images = ex->config->image_generation && !ex->caller.image_generation_off;
+        ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
+    }
+}
+
+static void send_consult(struct exchange *ex, const struct edits *edits)
+{
+    struct span body = buf_span(&ex->body);
+    struct buf out;
+    size_t n = body.n;
+    for (size_t i = 0; i < edits->n; i++)
+        n += edits->list[i].insert.n - edits->list[i].cut;
+    buf_init(&out, SIZE_MAX / 2); /* both parts were capped when they came in */
+    buf_add(&out, buf_span(ex->consult ? &ex->filtered : &ex->request));
+    buf_printf(&out, "Content-Length: %zu\r\n\r\n", n);
+    if (edits_apply(edits, body, &out) < 0)
+        log_error("request.splice", log_str("consult", ex->consult_id));
+    buf_free(&ex->body);
+    buf_free(&ex->request);
+    buf_free(&ex->filtered);
+    call_start(ex);
+    http_call_give(ex->call, &out);
+    sent_all(ex);
+}
+
+static void consult_body_end(struct exchange *ex)
+{
+    struct request_facts facts = {0};
+    struct edits edits = {0};
+    struct buf room;
+    struct error e;
+    bool marked = true;
+    ex->body_end_us = clock_mono_us();
+    buf_init(&room, 2 * LIMIT_READ);
+    if (!ex->stored)
+        ex->dialect->request(buf_span(&ex->body), &facts);
+    if (facts.root.n == 0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
+        marked = !ex->tentative;
+    else if (read_body(ex, &facts, &e) < 0)
+        goto fail;
+    ex->consult = ex->consult && marked;
+    if (ex->consult && !ex->stored)
+        store_new_id("hwc-", ex->consult_id, sizeof ex->consult_id);
+    /* Not marked in a place where only marked requests are consults: nothing of it is ours. */
+    if (facts.root.n && (ex->consult || !ex->tentative))
+        splice(ex, &facts, &room, &edits);
+    send_consult(ex, &edits);
+    ex->overhead_us = clock_mono_us() - ex->body_end_us;
+    goto out;
+fail:
+    exchange_fail(ex, &e);
+out:
+    edits_free(&edits);
+    buf_free(&room);
+}
+
+/* ---- both ---- */
+
+void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route, bool body_follows)
+{
+    struct forward_request f = {
+        .provider = ex->provider,
+        .rest = route->rest,
+        .api_key = ex->config->tenancy == TENANCY_KEYS ? ex->provider->api_key : NULL,
+    };
+    struct error e;
+    forward_request_head(head, &f, &ex->request);
+    if (!ex->consult && !ex->tentative) {
+        pass_begin(ex, head, body_follows);
+        return;
+    }
+    f.identity = true;
+    forward_request_head(head, &f, &ex->filtered);
+    if (head->has_length && head->length > ex->config->limits.request_body) {
+        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has %llu bytes; at most %zu are accepted.",
+                  (unsigned long long)head->length, ex->config->limits.request_body);
+        exchange_fail(ex, &e);
+        return;
+    }
+    exchange_enter(ex, EX_COLLECT);
+    char *room = head->has_length ? buf_reserve(&ex->body, (size_t)head->length) : NULL; /* grows once, not by doubling */
+    (void)room;
+    if (body_follows)
+        conn_continue(ex->conn);
+    else
+        exchange_body_end(ex);
+}
+
+void exchange_body(struct exchange *ex, struct span bytes)
+{
+    struct error e;
+    ex->bytes_in += bytes.n;
+    if (ex->state != EX_COLLECT) {
+        pass_body(ex, bytes);
+    } else if (buf_add(&ex->body, bytes) < 0) {
+        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has more than %zu bytes.", ex->config->limits.request_body);
+        exchange_fail(ex, &e);
+    }
+}
+
+void exchange_trailer(struct exchange *ex, struct span name, struct span value)
+{
+    buf_add(&ex->trailers, name);
+    buf_adds(&ex->trailers, ": ");
+    buf_add(&ex->trailers, value);
+    buf_adds(&ex->trailers, "\r\n");
+}
+
+void exchange_body_end(struct exchange *ex)
+{
+    if (ex->state == EX_COLLECT)
+        consult_body_end(ex);
+    else
+        pass_end(ex);
+}

@@ -1,0 +1,344 @@
+#include "proxy/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "providers/dialect.h"
+#include "proxy/conn.h"
+#include "proxy/exchange.h"
+
+enum {
+    SWEEP_MS = 200,
+    STORE_SWEEP_MS = 60000,
+    ACCEPT_BURST = 64,      /* connections taken a wake-up, so that streams are not kept waiting */
+    IDLE_UPSTREAMS = 512,
+    DISK_QUEUE = 4096,
+    AUDIT_QUEUE = 65536,
+    OUT_MAX = 0x7fffffff /* one reply and its report; limits.reply_body caps it before */
+};
+
+/* ---- ends ---- */
+
+static void on_reap(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    (void)fd;
+    (void)what;
+    while (w->dead_exchanges) {
+        struct exchange *ex = w->dead_exchanges;
+        w->dead_exchanges = exchange_next(ex);
+        exchange_free(ex);
+    }
+    while (w->dead_conns) {
+        struct conn *c = w->dead_conns;
+        w->dead_conns = c->next;
+        conn_free(c);
+    }
+    worker_check_drained(w);
+}
+
+void worker_reap_later(struct worker *w)
+{
+    event_active(&w->reap, EV_TIMEOUT, 0);
+}
+
+void worker_check_drained(struct worker *w)
+{
+    if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 && job_queue_length(w->audit) == 0)
+        event_base_loopbreak(w->base);
+}
+
+static void begin_drain(struct worker *w)
+{
+    if (w->draining)
+        return;
+    w->draining = true;
+    w->drain_until_ms = clock_mono_ms() + w->config->timeouts.drain;
+    log_info("worker.draining", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
+    for (size_t i = 0; i < w->nlisteners; i++)
+        event_del(&w->listeners[i].on_accept);
+    for (struct conn *c = w->conns, *next; c; c = next) {
+        next = c->next;
+        conn_drain(c);
+    }
+    worker_check_drained(w);
+}
+
+static void on_terminate(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    begin_drain(arg);
+}
+
+/* ---- jobs ---- */
+
+static void on_disk(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    (void)fd;
+    (void)what;
+    job_queue_reap(w->disk);
+    worker_check_drained(w);
+}
+
+static void on_audit(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    (void)fd;
+    (void)what;
+    job_queue_reap(w->audit);
+    worker_check_drained(w);
+}
+
+struct sweep_job {
+    struct job job;
+    struct store *store;
+    struct records *records;
+    int64_t retention_ms;
+};
+
+static void store_sweep_work(struct job *job)
+{
+    struct sweep_job *s = (struct sweep_job *)job;
+    unsigned n = store_sweep(s->store, clock_wall_ms() / 1000);
+    if (n)
+        log_info("artifacts.expired", log_int("count", n));
+}
+
+static void records_sweep_work(struct job *job)
+{
+    struct sweep_job *s = (struct sweep_job *)job;
+    if (records_sweep(s->records, clock_wall_ms() - s->retention_ms) < 0)
+        log_warning("audit.sweep_failed", log_int("retention_ms", s->retention_ms));
+}
+
+static void sweep_done(struct job *job)
+{
+    xfree(job);
+}
+
+static void submit_sweep(struct worker *w, struct job_queue *queue, void (*work)(struct job *))
+{
+    struct sweep_job *s = xcalloc(1, sizeof *s);
+    s->job.work = work;
+    s->job.done = sweep_done;
+    s->store = w->store;
+    s->records = w->records;
+    s->retention_ms = w->config->artifacts.retention_s * 1000;
+    if (job_submit(queue, &s->job) < 0)
+        xfree(s);
+}
+
+/* ---- time ---- */
+
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    int64_t now = clock_mono_ms();
+    int64_t held = 0;
+    (void)fd;
+    (void)what;
+    for (struct exchange *ex = w->exchanges, *next; ex; ex = next) {
+        next = exchange_next(ex);
+        held += (int64_t)exchange_held_bytes(ex);
+        exchange_tick(ex, now);
+    }
+    for (struct conn *c = w->conns, *next; c; c = next) {
+        next = c->next;
+        conn_tick(c, now);
+    }
+    http_client_sweep(w->client, now);
+    metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
+    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS, (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
+    if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
+        w->next_store_sweep_ms = now + STORE_SWEEP_MS;
+        submit_sweep(w, w->disk, store_sweep_work);
+        if (w->records)
+            submit_sweep(w, w->audit, records_sweep_work);
+    }
+    if (w->draining && now >= w->drain_until_ms) {
+        log_warning("worker.drain_timeout", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
+        event_base_loopbreak(w->base);
+    }
+}
+
+/* ---- accepting ---- */
+
+static void on_accept(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker_listener *l = arg;
+    (void)what;
+    for (int i = 0; i < ACCEPT_BURST; i++) {
+        struct sockaddr_storage peer = {0};
+        socklen_t n = sizeof peer;
+        int client = accept4(fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (client >= 0) {
+            conn_start(l->worker, client, &peer, l);
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                log_error("accept.failed", log_str("why", strerror(errno)));
+            return;
+        }
+    }
+}
+
+static int open_listeners(struct worker *w, const int *fds)
+{
+    const struct config *c = w->config;
+    struct error e;
+    w->listeners = xcalloc(c->nlisteners + 1, sizeof *w->listeners);
+    for (size_t i = 0; i <= c->nlisteners; i++) {
+        if (fds[i] < 0)
+            continue;
+        struct worker_listener *l = &w->listeners[w->nlisteners++];
+        l->worker = w;
+        l->fd = fds[i];
+        l->admin = i == c->nlisteners;
+        if (!l->admin) {
+            const struct config_listener *cl = &c->listeners[i];
+            l->proxy_protocol = cl->proxy_protocol;
+            if (cl->certificate && cl->key && !(l->tls = tls_server_context(cl->certificate, cl->key, &e))) {
+                log_error("listener.tls", log_str("why", e.message));
+                return -1;
+            }
+        }
+        event_assign(&l->on_accept, w->base, l->fd, EV_READ | EV_PERSIST, on_accept, l);
+        event_add(&l->on_accept, NULL);
+    }
+    return 0;
+}
+
+/* ---- start and end ---- */
+
+static int open_stores(struct worker *w)
+{
+    const struct config *c = w->config;
+    struct error e;
+    struct store_settings s = {.state_dir = c->state_dir,
+                               .retention_s = c->artifacts.retention_s,
+                               .link_ttl_s = c->artifacts.link_ttl_s,
+                               .public_url = c->public_url};
+    w->store = store_open(&s, &e);
+    if (!w->store) {
+        log_error("store.open", log_str("why", e.message));
+        return -1;
+    }
+    w->records = records_open(c->state_dir, &e);
+    if (!w->records) {
+        log_error("records.open", log_str("why", e.message));
+        return -1;
+    }
+    w->disk = job_queue_create("disk", DISK_QUEUE);
+    w->audit = job_queue_create("audit", AUDIT_QUEUE);
+    return w->disk && w->audit ? 0 : -1;
+}
+
+static void make_protocol(struct worker *w)
+{
+    struct buf formats;
+    buf_init(&formats, LIMIT_READ);
+    formats_offered(&formats);
+    for (int images = 0; images < 2; images++) {
+        buf_init(&w->protocol[images], LIMIT_READ);
+        protocol_text(buf_span(&formats), images, &w->protocol[images]);
+    }
+    buf_free(&formats);
+}
+
+static struct event_base *make_base(void)
+{
+    struct event_config *ec = event_config_new();
+    event_config_set_flag(ec, EVENT_BASE_FLAG_NOLOCK);
+    struct event_base *base = event_base_new_with_config(ec);
+    event_config_free(ec);
+    return base;
+}
+
+static void add_events(struct worker *w)
+{
+    struct timeval every = {0, SWEEP_MS * 1000};
+    event_assign(&w->reap, w->base, -1, EV_PERSIST, on_reap, w);
+    event_assign(&w->sweep, w->base, -1, EV_PERSIST, on_sweep, w);
+    event_add(&w->sweep, &every);
+    event_assign(&w->disk_done, w->base, job_queue_fd(w->disk), EV_READ | EV_PERSIST, on_disk, w);
+    event_add(&w->disk_done, NULL);
+    event_assign(&w->audit_done, w->base, job_queue_fd(w->audit), EV_READ | EV_PERSIST, on_audit, w);
+    event_add(&w->audit_done, NULL);
+    event_assign(&w->terminate, w->base, SIGTERM, EV_SIGNAL | EV_PERSIST, on_terminate, w);
+    event_add(&w->terminate, NULL);
+}
+
+/* What is still open when the loop has ended is given up. */
+static void give_up(struct worker *w)
+{
+    while (w->conns) {
+        struct conn *c = w->conns;
+        struct exchange *ex = c->exchange;
+        conn_abort(c, true);
+        if (ex)
+            exchange_client_gone(ex);
+    }
+    on_reap(-1, 0, w);
+}
+
+static void worker_end(struct worker *w)
+{
+    for (size_t i = 0; i < w->nlisteners; i++) {
+        event_del(&w->listeners[i].on_accept);
+        SSL_CTX_free(w->listeners[i].tls);
+    }
+    w->draining = false; /* nothing is left to end */
+    give_up(w);
+    job_queue_destroy(w->disk);
+    on_reap(-1, 0, w);
+    job_queue_destroy(w->audit);
+    event_del(&w->sweep);
+    event_del(&w->disk_done);
+    event_del(&w->audit_done);
+    event_del(&w->terminate);
+    event_del(&w->reap);
+    http_client_destroy(w->client);
+    dialer_destroy(w->dialer);
+    records_close(w->records);
+    store_close(w->store);
+    event_base_free(w->base);
+    for (int i = 0; i < 2; i++)
+        buf_free(&w->protocol[i]);
+    buf_free(&w->out);
+    buf_free(&w->decoded);
+    xfree(w->listeners);
+    xfree(w->read_room);
+    config_unref(w->config);
+    xfree(w);
+}
+
+int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics)
+{
+    struct worker *w = xcalloc(1, sizeof *w);
+    w->index = index;
+    w->config = config;
+    w->metrics = metrics;
+    w->base = make_base();
+    w->read_room = xmalloc(LIMIT_READ);
+    buf_init(&w->out, OUT_MAX);
+    buf_init(&w->decoded, 2 * LIMIT_READ);
+    if (open_stores(w) < 0)
+        return 1;
+    make_protocol(w);
+    w->dialer = dialer_create(w->base);
+    w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
+    add_events(w);
+    if (open_listeners(w, fds) < 0)
+        return 1;
+    log_info("worker.started", log_int("worker", index));
+    event_base_dispatch(w->base);
+    log_info("worker.ended", log_int("worker", index));
+    worker_end(w);
+    return 0;
+}

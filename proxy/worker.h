@@ -1,0 +1,71 @@
+#ifndef PROXY_WORKER_H
+#define PROXY_WORKER_H
+/*
+ * One event loop and all that its connections share. A worker process has exactly one; nothing in it is shared with another
+ * worker but the stores and the metrics page. Everything here runs on the loop's thread.
+ */
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+#include "artifacts/artifact.h"
+#include "artifacts/records.h"
+#include "base/buf.h"
+#include "config/config.h"
+#include "jobs/job.h"
+#include "net/dial.h"
+#include "net/http_client.h"
+#include "net/tls.h"
+#include "proxy/metrics.h"
+
+struct conn;
+struct exchange;
+
+/* Room in front of what one read produces, for the length line of a chunk. */
+enum { CHUNK_ROOM = 16 };
+
+/* A listening socket as a worker sees it. */
+struct worker_listener {
+    struct worker *worker;
+    struct event on_accept;
+    int fd;
+    bool admin, proxy_protocol;
+    SSL_CTX *tls;
+};
+
+struct worker {
+    unsigned index;
+    struct event_base *base;
+    struct config *config;
+    struct dialer *dialer;
+    struct http_client *client;
+    struct job_queue *disk, *audit;
+    struct store *store;
+    struct records *records;
+    struct metrics *metrics;
+    struct worker_listener *listeners;
+    size_t nlisteners;
+    char *read_room;         /* LIMIT_READ bytes, for the length of one read */
+    struct buf out;          /* what one read produces for a client; empty between callbacks */
+    struct buf decoded;      /* likewise, for encoded replies */
+    struct http_head head;   /* likewise, for requests */
+    struct buf protocol[2];  /* the attachment protocol without and with image generation */
+    struct conn *conns;      /* all client connections */
+    size_t nconns;
+    uint64_t conn_number;    /* of the last one accepted */
+    struct exchange *exchanges;
+    struct conn *dead_conns; /* freed after the loop turn */
+    struct exchange *dead_exchanges;
+    struct event reap, sweep, disk_done, audit_done, terminate, child_gone;
+    int64_t next_store_sweep_ms;
+    bool draining;
+    int64_t drain_until_ms;
+};
+
+/* Runs until it is told to end; the process's exit status. Takes over a reference to the configuration. `fds`: one listening socket a configured listener, then the admin socket (-1: none). */
+int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics);
+/* Frees what has died after this loop turn. */
+void worker_reap_later(struct worker *w);
+/* Ends the loop when it is draining and nothing is left. */
+void worker_check_drained(struct worker *w);
+
+#endif
