@@ -1,16 +1,16 @@
 #ifndef ARTIFACTS_ARTIFACT_H
 #define ARTIFACTS_ARTIFACT_H
 /*
- * From a directive's text to a stored file. Everything here is blocking and runs in a job's thread (jobs/job.h) or in a command like
- * `penstock extract`; nothing here knows the event loop.
+ * From a directive's text to a stored file. Everything here is blocking and runs in a job's thread
+ * (jobs/job.h) or in a command like `penstock extract`; nothing here knows the event loop.
  *
  * A consult's workspace in the store (product.md §5.4):
  *   <state_dir>/orgs/<org>/<consult>/outbound/<filename>      the files
- *                                   /quarantine/<nn>.txt      the raw text of each directive that failed, as the model wrote it
- *                                   /inbound/                 attachments (not here yet)
- *                                   /manifest.json            what is there; rewritten whole after each change
- *   <state_dir>/files/<2>/<id>.json                           an artifact by id: where it is, whose it is, when it expires
- * Each file is written under a temporary name, fsynced, renamed, and its directory fsynced, before it is named to anybody.
+ *                                   /quarantine/<nn>.txt      the raw text of each directive that failed, as
+ * the model wrote it /inbound/                 attachments (not here yet) /manifest.json            what is
+ * there; rewritten whole after each change <state_dir>/files/<2>/<id>.json                           an
+ * artifact by id: where it is, whose it is, when it expires Each file is written under a temporary name,
+ * fsynced, renamed, and its directory fsynced, before it is named to anybody.
  */
 #include <stdint.h>
 
@@ -22,7 +22,8 @@
 
 enum { ARTIFACT_ID = 40, CONSULT_ID = 40, DIGEST = 32 };
 
-/* Whose a consult is. `key` is an HMAC of the API key it came with (store_key); all zero: it came without one. */
+/* Whose a consult is. `key` is an HMAC of the API key it came with (store_key); all zero: it came without
+ * one. */
 struct owner {
     char org[LIMIT_ORG + 1];
     unsigned char key[DIGEST];
@@ -51,9 +52,11 @@ struct format {
     const char *media_type; /* with charset for text */
     bool offered;           /* named in the attachment protocol */
 };
-/* By name or, failing that, by an extension; NULL: not known or no renderer for it yet (docx, pdf, xlsx, pptx, png, image). */
+/* By name or, failing that, by an extension; NULL: not known or no renderer for it yet (docx, pdf, xlsx,
+ * pptx, png, image). */
 const struct format *format_find(struct span name);
-/* Formats whose bytes can only come as base64: documents, pictures, sound, archives. NULL: not one of these. */
+/* Formats whose bytes can only come as base64: documents, pictures, sound, archives. NULL: not one of these.
+ */
 const struct format *format_find_binary(struct span name);
 /* Either of them. */
 const struct format *format_find_any(struct span name);
@@ -73,26 +76,34 @@ struct directive_parts {
     char title[256];
     char description[512];
     bool base64;
-    struct buf content; /* what is between the separator and the closing marker, fences taken off, unescaped where the whole directive was escaped once more */
+    struct buf content; /* what is between the separator and the closing marker, fences taken off, unescaped
+                           where the whole directive was escaped once more */
 };
-/* FLAG_NONE, or FLAG_INVALID_METADATA with a sentence; what could be read of the name is in `out` in any case. Free with directive_parts_free. */
-enum flag directive_parse(struct span text, size_t max, struct directive_parts *out, char sentence[LIMIT_ERROR_TEXT]) MUST_USE;
+/* FLAG_NONE, or FLAG_INVALID_METADATA with a sentence; what could be read of the name is in `out` in any
+ * case. Free with directive_parts_free. */
+enum flag directive_parse(struct span text, size_t max, struct directive_parts *out,
+                          char sentence[LIMIT_ERROR_TEXT]) MUST_USE;
 void directive_parts_free(struct directive_parts *p);
 
 /* ---- making the bytes (render_text.c) ---- */
 
-/* From the parts to the file's bytes. FLAG_NONE, or a flag with a sentence (unsupported_format, invalid_content). */
+/* From the parts to the file's bytes. FLAG_NONE, or a flag with a sentence (unsupported_format,
+ * invalid_content). */
 enum flag artifact_render(const struct directive_parts *parts, const struct format *format, struct buf *out,
                           char sentence[LIMIT_ERROR_TEXT]) MUST_USE;
 
 /* ---- names (names.c) ---- */
 
-/* A safe file name from what was asked for (product.md §5.1), with the format's extension; with format NULL (one that failed)
- * the extension asked for stays. */
-void artifact_name(struct span asked, struct span title, const struct format *format, char out[LIMIT_FILENAME + 1]);
-/* Changes `name` to "name (2).ext", "name (3).ext" … until `taken` says no; compares without case and in NFC as far as ASCII goes. */
-void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name), void *arg);
-/* Whether two names would be taken for one: without regard to case, accents and the way in which these are encoded. */
+/* A safe file name from what was asked for (product.md §5.1), with the format's extension; with format NULL
+ * (one that failed) the extension asked for stays. */
+void artifact_name(struct span asked, struct span title, const struct format *format,
+                   char out[LIMIT_FILENAME + 1]);
+/* Changes `name` to "name (2).ext", "name (3).ext" … until `taken` says no; compares without case and in NFC
+ * as far as ASCII goes. */
+void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name),
+                          void *arg);
+/* Whether two names would be taken for one: without regard to case, accents and the way in which these are
+ * encoded. */
 bool artifact_name_same(const char *a, const char *b);
 /* Content-Disposition: attachment with filename and filename* (RFC 6266, RFC 8187). */
 void artifact_disposition(const char *filename, struct buf *out);
@@ -108,8 +119,8 @@ struct store_settings {
     const char *public_url;
 };
 
-/* Makes the directories and the secret (state_dir/secret, 0600) where they are missing. NULL with *e filled. One a process; its functions may be called
- * from any thread. */
+/* Makes the directories and the secret (state_dir/secret, 0600) where they are missing. NULL with *e filled.
+ * One a process; its functions may be called from any thread. */
 struct store *store_open(const struct store_settings *settings, struct error *e) MUST_USE;
 void store_close(struct store *s);
 /* HMAC-SHA256 of an API key with the store's secret, so that no key is ever stored. */
@@ -121,17 +132,21 @@ int store_find(struct store *s, struct span id, struct artifact *out) MUST_USE;
 /* An open descriptor on the bytes; -1. */
 int store_open_content(struct store *s, const struct artifact *a) MUST_USE;
 int store_delete(struct store *s, const struct artifact *a) MUST_USE;
-/* Removes what has expired, including empty workspaces and forgotten temporary files; answers how many artifacts went. Called now and then by one worker. */
+/* Removes what has expired, including empty workspaces and forgotten temporary files; answers how many
+ * artifacts went. Called now and then by one worker. */
 unsigned store_sweep(struct store *s, int64_t now_s);
 /* Appends the signed URL (product.md §5.2): public_url/v1/files/<id>/content?expires=…&signature=… */
 void store_url(const struct store *s, const struct artifact *a, int64_t now_s, struct buf *out);
-/* Whether the query string of a request for that id carries a signature that is right and has not expired. Constant time. */
+/* Whether the query string of a request for that id carries a signature that is right and has not expired.
+ * Constant time. */
 bool store_signed(const struct store *s, struct span id, struct span query, int64_t now_s);
 
 /* ---- one consult's work (workspace.c) ---- */
 
-/* Everything about one consult's files. Made and used in the disk thread only; nothing is created on disk before the first directive. */
-struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult, bool image_generation) MUST_USE;
+/* Everything about one consult's files. Made and used in the disk thread only; nothing is created on disk
+ * before the first directive. */
+struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
+                                   bool image_generation) MUST_USE;
 void workspace_destroy(struct workspace *w);
 
 struct made {
@@ -139,15 +154,17 @@ struct made {
     struct artifact artifact;
     struct buf entry; /* its object for outbound_artifacts; empty when not stored */
     struct buf url;
-    char filename[LIMIT_FILENAME + 1]; /* made safe; also for one that failed, when the metadata said a name */
+    char
+        filename[LIMIT_FILENAME + 1]; /* made safe; also for one that failed, when the metadata said a name */
     enum flag flag;
     char sentence[LIMIT_ERROR_TEXT];
 };
 /*
- * Parses, renders and stores one directive, or keeps it in quarantine when `refused` is a flag or something goes wrong. Updates
- * the manifest. Never fails: what went wrong is in `out`. Free with made_free.
+ * Parses, renders and stores one directive, or keeps it in quarantine when `refused` is a flag or something
+ * goes wrong. Updates the manifest. Never fails: what went wrong is in `out`. Free with made_free.
  */
-void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max, struct made *out);
+void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max,
+                    struct made *out);
 void made_free(struct made *m);
 
 #endif

@@ -1,4 +1,5 @@
-/* Whether text content is what its format says: XML by a small scanner of our own, YAML by libyaml's events. */
+/* Whether text content is what its format says: XML by a small scanner of our own, YAML by libyaml's events.
+ */
 #include <yaml.h>
 
 #include "artifacts/render.h"
@@ -134,7 +135,9 @@ static const char *xml_close_tag(struct xml *x)
     if (x->at == x->text.n || x->text.p[x->at++] != '>')
         return "a closing tag does not end";
     struct span open = x->depth ? x->open[--x->depth] : (struct span){NULL, 0};
-    return open.n == name.n && name.n && memcmp(open.p, name.p, name.n) == 0 ? NULL : "a closing tag closes no open element";
+    return open.n == name.n && name.n && memcmp(open.p, name.p, name.n) == 0
+               ? NULL
+               : "a closing tag closes no open element";
 }
 
 /* At a `<`. */
@@ -147,7 +150,9 @@ static const char *xml_markup(struct xml *x, const char *root)
     }
     if (span_starts(rest, "<![CDATA[")) {
         x->at += 9;
-        return !x->depth ? "text stands outside the root element" : xml_skip_past(x, "]]>") ? NULL : "a CDATA section does not end";
+        return !x->depth                 ? "text stands outside the root element"
+               : xml_skip_past(x, "]]>") ? NULL
+                                         : "a CDATA section does not end";
     }
     if (span_starts(rest, "<?"))
         return xml_skip_past(x, "?>") ? NULL : "a processing instruction does not end";

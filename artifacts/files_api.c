@@ -85,8 +85,8 @@ void files_object(enum files_shape shape, const struct artifact *a, struct buf *
         return;
     }
     add_text(out, "{\"id\":\"", span_str(a->id));
-    buf_printf(out, ",\"object\":\"file\",\"bytes\":%llu,\"created_at\":%lld,\"expires_at\":%lld", (unsigned long long)a->bytes,
-               (long long)a->created_at, (long long)a->expires_at);
+    buf_printf(out, ",\"object\":\"file\",\"bytes\":%llu,\"created_at\":%lld,\"expires_at\":%lld",
+               (unsigned long long)a->bytes, (long long)a->created_at, (long long)a->expires_at);
     add_text(out, ",\"filename\":\"", span_str(a->filename));
     buf_adds(out, ",\"purpose\":\"assistants_output\",\"status\":\"processed\"}");
 }
@@ -95,7 +95,8 @@ void files_object(enum files_shape shape, const struct artifact *a, struct buf *
 void files_deleted(enum files_shape shape, struct span id, struct buf *out)
 {
     add_text(out, "{\"id\":\"", id);
-    buf_adds(out, shape == FILES_ANTHROPIC ? ",\"type\":\"file_deleted\",\"deleted\":true}" : ",\"object\":\"file\",\"deleted\":true}");
+    buf_adds(out, shape == FILES_ANTHROPIC ? ",\"type\":\"file_deleted\",\"deleted\":true}"
+                                           : ",\"object\":\"file\",\"deleted\":true}");
 }
 
 void files_list(enum files_shape shape, const struct artifact *list, size_t n, bool more, struct buf *out)
@@ -123,15 +124,17 @@ void files_etag(const struct artifact *a, struct buf *out)
 void files_http_date(int64_t seconds, struct buf *out)
 {
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     time_t t = (time_t)seconds;
     struct tm tm;
     if (gmtime_r(&t, &tm))
-        buf_printf(out, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[tm.tm_wday], tm.tm_mday, months[tm.tm_mon],
-                   tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+        buf_printf(out, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[tm.tm_wday], tm.tm_mday,
+                   months[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
-/* The fixed form of RFC 9110, section 5.6.7, alone; other forms count as no date. Independent of the locale. */
+/* The fixed form of RFC 9110, section 5.6.7, alone; other forms count as no date. Independent of the locale.
+ */
 static bool parse_http_date(struct span text, int64_t *out)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -142,8 +145,8 @@ static bool parse_http_date(struct span text, int64_t *out)
         return false;
     memcpy(copy, text.p, text.n);
     copy[text.n] = '\0';
-    if (sscanf(copy + 5, "%2d %3s %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &tm.tm_year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
-               &read) != 6 ||
+    if (sscanf(copy + 5, "%2d %3s %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &tm.tm_year, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec, &read) != 6 ||
         read != 24)
         return false;
     const char *found = strlen(month) == 3 ? strstr(months, month) : NULL;
@@ -195,12 +198,14 @@ static int check_conditions(const struct artifact *a, const struct files_conditi
     if (c->if_match.n) {
         if (!tags_match(c->if_match, a, false))
             return FILES_PRECONDITION;
-    } else if (c->if_unmodified_since.n && parse_http_date(trim(c->if_unmodified_since), &when) && a->created_at > when) {
+    } else if (c->if_unmodified_since.n && parse_http_date(trim(c->if_unmodified_since), &when) &&
+               a->created_at > when) {
         return FILES_PRECONDITION;
     }
     if (c->if_none_match.n)
         return tags_match(c->if_none_match, a, true) ? FILES_NOT_MODIFIED : 0;
-    bool same = c->if_modified_since.n && parse_http_date(trim(c->if_modified_since), &when) && a->created_at <= when;
+    bool same =
+        c->if_modified_since.n && parse_http_date(trim(c->if_modified_since), &when) && a->created_at <= when;
     return same ? FILES_NOT_MODIFIED : 0;
 }
 

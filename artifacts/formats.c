@@ -1,14 +1,21 @@
 /* What is known about file formats: names, other names for them, extensions, media types. */
 #include "artifacts/artifact.h"
 
-/* `also`: further names in metadata and info strings, separated by blanks; those that are extensions of files too come before a `|`. */
+/* `also`: further names in metadata and info strings, separated by blanks; those that are extensions of files
+ * too come before a `|`. */
 struct entry {
     struct format format;
     const char *also;
 };
 
-#define TEXT(name, media, offered, also) {{name, name, media "; charset=utf-8", offered}, also}
-#define DATA(name, media, offered, also) {{name, name, media, offered}, also}
+#define TEXT(name, media, offered, also)                                                                     \
+    {                                                                                                        \
+        {name, name, media "; charset=utf-8", offered}, also                                                 \
+    }
+#define DATA(name, media, offered, also)                                                                     \
+    {                                                                                                        \
+        {name, name, media, offered}, also                                                                   \
+    }
 #define CODE(name, also) TEXT(name, "text/plain", false, also)
 
 /* clang-format off */
@@ -216,7 +223,8 @@ bool format_has_extension(const struct format *format, struct span extension)
 {
     /* A format is the first member of its entry. */
     const struct entry *e = (const struct entry *)format;
-    return span_is_nocase(extension, format->extension) || in_list(extension, e->also, e->also + strcspn(e->also, "|"));
+    return span_is_nocase(extension, format->extension) ||
+           in_list(extension, e->also, e->also + strcspn(e->also, "|"));
 }
 
 void formats_offered(struct buf *out)

@@ -1,6 +1,6 @@
 /*
- * Signed links: /v1/files/<id>/content?expires=<seconds>&signature=<64 hexadecimal digits>. The signature is an HMAC-SHA256
- * of "<id> <expires>" with a key made from the store's secret for this use alone.
+ * Signed links: /v1/files/<id>/content?expires=<seconds>&signature=<64 hexadecimal digits>. The signature is
+ * an HMAC-SHA256 of "<id> <expires>" with a key made from the store's secret for this use alone.
  */
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -30,7 +30,8 @@ void store_url(const struct store *s, const struct artifact *a, int64_t now_s, s
     int64_t until = s->link_ttl_s < a->expires_at - now_s ? now_s + s->link_ttl_s : a->expires_at;
     snprintf(expires, sizeof expires, "%lld", (long long)until);
     sign(s, span_str(a->id), span_str(expires), signature);
-    buf_printf(out, "%s/v1/files/%s/content?expires=%s&signature=%s", s->public_url, a->id, expires, signature);
+    buf_printf(out, "%s/v1/files/%s/content?expires=%s&signature=%s", s->public_url, a->id, expires,
+               signature);
 }
 
 /* One decimal spelling a number: digits without a leading zero. */
@@ -54,12 +55,14 @@ static bool parse_query(struct span query, struct span *expires, struct span *si
     *expires = *signature = (struct span){NULL, 0};
     while (query.n) {
         const char *and = memchr(query.p, '&', query.n);
-        struct span one = span_of(query.p, and ? (size_t)(and - query.p) : query.n);
-        struct span *to = span_starts(one, "expires=") ? expires : span_starts(one, "signature=") ? signature : NULL;
-        if (!to || to->p || (and && one.n + 1 == query.n))
+        struct span one = span_of(query.p, and? (size_t)(and-query.p) : query.n);
+        struct span *to = span_starts(one, "expires=")     ? expires
+                          : span_starts(one, "signature=") ? signature
+                                                           : NULL;
+        if (!to || to->p || (and&&one.n + 1 == query.n))
             return false;
         *to = span_from(one, to == expires ? 8 : 10);
-        query = span_from(query, one.n + (and ? 1 : 0));
+        query = span_from(query, one.n + (and? 1 : 0));
     }
     return expires->p && signature->p;
 }

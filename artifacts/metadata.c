@@ -9,18 +9,29 @@ enum { DEPTH = 64, DIGITS = 17 /* of a number that every parser reads */ };
 struct repair {
     const char *p, *end;
     struct buf *out;
-    bool comma;        /* one was read and not written yet: it is dropped before a closing bracket */
+    bool comma; /* one was read and not written yet: it is dropped before a closing bracket */
     unsigned depth;
-    char open[DEPTH];  /* the brackets that are open */
+    char open[DEPTH]; /* the brackets that are open */
 };
 
 /* The typographic character at p, mapped to the plain quote it stands for; 0: none. */
 static char typographic(const char *p, const char *end, size_t *n)
 {
     switch (utf8_next(p, end, n)) {
-    case 0x201c: case 0x201d: case 0x201e: case 0x201f: case 0xab: case 0xbb: case 0xff02:
+    case 0x201c:
+    case 0x201d:
+    case 0x201e:
+    case 0x201f:
+    case 0xab:
+    case 0xbb:
+    case 0xff02:
         return '"';
-    case 0x2018: case 0x2019: case 0x201a: case 0x201b: case 0x2039: case 0x203a:
+    case 0x2018:
+    case 0x2019:
+    case 0x201a:
+    case 0x201b:
+    case 0x2039:
+    case 0x203a:
         return '\'';
     default:
         return 0;
@@ -49,7 +60,8 @@ static void skip(struct repair *r)
     }
 }
 
-/* A quote that is an apostrophe in ordinary text ends no string: behind one that does, a comma, colon, bracket or line end stands. */
+/* A quote that is an apostrophe in ordinary text ends no string: behind one that does, a comma, colon,
+ * bracket or line end stands. */
 static bool ends_string(const struct repair *r, const char *after)
 {
     while (after < r->end && (*after == ' ' || *after == '\t'))
@@ -110,7 +122,8 @@ static void add_character(struct repair *r)
     r->p += n;
 }
 
-/* p stands behind the opening quote. A string in plain double quotes ends with the next one; the others where ends_string says. */
+/* p stands behind the opening quote. A string in plain double quotes ends with the next one; the others where
+ * ends_string says. */
 static int add_string(struct repair *r, char quote, bool plain)
 {
     buf_addc(r->out, '"');
@@ -155,8 +168,9 @@ static bool is_number(struct span s)
 /* A word without quotes, as a key or a value: to the next character that ends it. */
 static int add_word(struct repair *r)
 {
-    static const char *const words[][2] = {{"true", "true"},   {"false", "false"},   {"null", "null"},    {"True", "true"},
-                                           {"False", "false"}, {"None", "null"},     {"undefined", "null"}};
+    static const char *const words[][2] = {{"true", "true"},     {"false", "false"}, {"null", "null"},
+                                           {"True", "true"},     {"False", "false"}, {"None", "null"},
+                                           {"undefined", "null"}};
     const char *start = r->p;
     while (r->p < r->end && !strchr(",:{}[]\"\r\n \t", *r->p))
         r->p++;

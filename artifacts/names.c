@@ -85,22 +85,24 @@ static bool is_device(struct span stem)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (span_is_nocase(first, words[i]))
             return true;
-    bool numbered = first.n >= 4 && (strncasecmp(first.p, "com", 3) == 0 || strncasecmp(first.p, "lpt", 3) == 0);
+    bool numbered =
+        first.n >= 4 && (strncasecmp(first.p, "com", 3) == 0 || strncasecmp(first.p, "lpt", 3) == 0);
     if (!numbered)
         return false;
     struct span digit = span_from(first, 3); /* also the superscript digits */
-    return (digit.n == 1 && digit.p[0] >= '0' && digit.p[0] <= '9') || span_is(digit, "\u00b9") || span_is(digit, "\u00b2") ||
-           span_is(digit, "\u00b3");
+    return (digit.n == 1 && digit.p[0] >= '0' && digit.p[0] <= '9') || span_is(digit, "\u00b9") ||
+           span_is(digit, "\u00b2") || span_is(digit, "\u00b3");
 }
 
 /* Writes stem + suffix + .extension within LIMIT_FILENAME, cutting the stem. */
-static void put_name(struct span stem, const char *suffix, struct span extension, char out[LIMIT_FILENAME + 1])
+static void put_name(struct span stem, const char *suffix, struct span extension,
+                     char out[LIMIT_FILENAME + 1])
 {
     size_t tail = strlen(suffix) + (extension.n ? extension.n + 1 : 0);
     stem.n = utf8_cut(stem, LIMIT_FILENAME - tail);
     stem = trim(stem);
-    snprintf(out, LIMIT_FILENAME + 1, "%.*s%s%s%.*s", (int)stem.n, stem.n ? stem.p : "", suffix, extension.n ? "." : "",
-             (int)extension.n, extension.n ? extension.p : "");
+    snprintf(out, LIMIT_FILENAME + 1, "%.*s%s%s%.*s", (int)stem.n, stem.n ? stem.p : "", suffix,
+             extension.n ? "." : "", (int)extension.n, extension.n ? extension.p : "");
 }
 
 /* Takes `extension`, which ends `stem`, and its dot off. */
@@ -110,8 +112,8 @@ static struct span without(struct span stem, struct span extension)
     return stem;
 }
 
-/* Parts a name into stem and the extension that the file will have. An extension of a known format gives way to the format's own;
- * another one ("v1.2", "exe") belongs to the name. */
+/* Parts a name into stem and the extension that the file will have. An extension of a known format gives way
+ * to the format's own; another one ("v1.2", "exe") belongs to the name. */
 static void part_name(struct span *stem, struct span *extension, const struct format *format, bool titled)
 {
     *extension = extension_of(*stem);
@@ -128,7 +130,8 @@ static void part_name(struct span *stem, struct span *extension, const struct fo
         *stem = without(*stem, again);
 }
 
-void artifact_name(struct span asked, struct span title, const struct format *format, char out[LIMIT_FILENAME + 1])
+void artifact_name(struct span asked, struct span title, const struct format *format,
+                   char out[LIMIT_FILENAME + 1])
 {
     struct buf safe, guarded;
     buf_init(&safe, 4 * (asked.n + title.n) + 64);
@@ -159,7 +162,8 @@ void artifact_name(struct span asked, struct span title, const struct format *fo
     buf_free(&safe);
 }
 
-void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name), void *arg)
+void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name),
+                          void *arg)
 {
     char asked[LIMIT_FILENAME + 1], suffix[16];
     if (!taken(arg, name))

@@ -1,7 +1,9 @@
 /*
- * A directive's text, from behind its opening marker to before its closing marker, taken apart (product.md §3):
+ * A directive's text, from behind its opening marker to before its closing marker, taken apart (product.md
+ * §3):
  *
- *   [escaped once more]  blanks  [fence line]  {metadata}  [fence line]  line break  [separator line]  [fence line] content [fence line]
+ *   [escaped once more]  blanks  [fence line]  {metadata}  [fence line]  line break  [separator line]  [fence
+ * line] content [fence line]
  *
  * Every step looks at each byte a fixed number of times.
  */
@@ -94,7 +96,8 @@ static bool is_escape(struct span text, size_t at, const char *letters)
     return at + 1 < text.n && text.p[at] == '\\' && text.p[at + 1] && strchr(letters, text.p[at + 1]);
 }
 
-/* Whether the whole text is written in escapes: before the metadata or behind its brace they stand where line breaks and quotes should. */
+/* Whether the whole text is written in escapes: before the metadata or behind its brace they stand where line
+ * breaks and quotes should. */
 static bool is_escaped(struct span text)
 {
     size_t i = 0;
@@ -139,8 +142,8 @@ static size_t undo_unicode(struct span s, struct buf *out)
     size_t n = 6;
     if (hex4(s, 2, &c))
         return 0;
-    if (c >= 0xd800 && c < 0xdc00 && s.n >= 12 && s.p[6] == '\\' && s.p[7] == 'u' && hex4(s, 8, &low) == 0 && low >= 0xdc00 &&
-        low < 0xe000) {
+    if (c >= 0xd800 && c < 0xdc00 && s.n >= 12 && s.p[6] == '\\' && s.p[7] == 'u' && hex4(s, 8, &low) == 0 &&
+        low >= 0xdc00 && low < 0xe000) {
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
         n = 12;
     }
@@ -235,7 +238,8 @@ static int take_encoding(json_t *object, bool *base64, char sentence[LIMIT_ERROR
     return invalid(sentence, "\"encoding\" in its metadata is neither text nor base64");
 }
 
-/* The format that the metadata or the file's extension names, in lower case, without a dot and blanks around it. */
+/* The format that the metadata or the file's extension names, in lower case, without a dot and blanks around
+ * it. */
 static int settle_format(struct directive_parts *p, char sentence[LIMIT_ERROR_TEXT])
 {
     struct span word = trim(span_str(p->format));
@@ -287,7 +291,8 @@ static size_t read_object(struct span text, struct buf *strict, json_t **object)
     return *object ? n : 0;
 }
 
-/* Best effort, for the sentence: the text behind `filename` in metadata that cannot be read. Looks no further than the first separator line. */
+/* Best effort, for the sentence: the text behind `filename` in metadata that cannot be read. Looks no further
+ * than the first separator line. */
 static void guess_name(struct span text, struct directive_parts *p)
 {
     size_t end = 0, whole;
@@ -315,7 +320,8 @@ struct cursor {
     struct fence fence;
 };
 
-/* To the `{`: blanks, byte order marks, `>>>` of an opening marker that is written like a closing one, at most one fence line. */
+/* To the `{`: blanks, byte order marks, `>>>` of an opening marker that is written like a closing one, at
+ * most one fence line. */
 static bool find_object(struct cursor *c)
 {
     for (bool marker = true; c->rest.n;) {
@@ -341,7 +347,8 @@ static bool find_object(struct cursor *c)
     return false;
 }
 
-/* From behind the metadata to the content's first byte. false: something else stands on the metadata's line. */
+/* From behind the metadata to the content's first byte. false: something else stands on the metadata's line.
+ */
 static bool find_content(struct cursor *c)
 {
     size_t whole;
@@ -390,7 +397,8 @@ static size_t last_line(struct span s)
     return s.n;
 }
 
-/* Whether the fence that opens the content is closed by its last line and not before; inner fences with an info string nest. */
+/* Whether the fence that opens the content is closed by its last line and not before; inner fences with an
+ * info string nest. */
 static bool encloses(struct span inside, size_t last, const struct fence *open)
 {
     unsigned depth = 1;
@@ -421,7 +429,8 @@ static struct span take_off_fence(struct span content, const struct directive_pa
     struct span line = first_line(s, &whole);
     if (!read_fence(line, &open) || whole == line.n)
         return content;
-    bool ours = format_fence(open.info, span_str(p->format)) || (p->base64 && span_is_nocase(open.info, "base64"));
+    bool ours =
+        format_fence(open.info, span_str(p->format)) || (p->base64 && span_is_nocase(open.info, "base64"));
     struct span inside = span_from(s, whole);
     size_t last = last_line(inside);
     if (!ours || !closes(span_from(inside, last), &open) || !encloses(inside, last, &open))
@@ -447,7 +456,8 @@ static void take_content(struct cursor *c, struct directive_parts *p)
     buf_add(&p->content, content);
 }
 
-static enum flag refuse(struct span text, struct directive_parts *p, char sentence[LIMIT_ERROR_TEXT], const char *why)
+static enum flag refuse(struct span text, struct directive_parts *p, char sentence[LIMIT_ERROR_TEXT],
+                        const char *why)
 {
     if (!p->filename[0])
         guess_name(text, p);
@@ -455,7 +465,8 @@ static enum flag refuse(struct span text, struct directive_parts *p, char senten
     return FLAG_INVALID_METADATA;
 }
 
-enum flag directive_parse(struct span text, size_t max, struct directive_parts *out, char sentence[LIMIT_ERROR_TEXT])
+enum flag directive_parse(struct span text, size_t max, struct directive_parts *out,
+                          char sentence[LIMIT_ERROR_TEXT])
 {
     struct buf plain;
     struct cursor c = {.rest = text};

@@ -1,8 +1,8 @@
 #ifndef ARTIFACTS_RECORDS_H
 #define ARTIFACTS_RECORDS_H
 /*
- * The audit: one record a consult, in SQLite under state_dir/records.db (WAL; several workers may write). Blocking: used from the records
- * thread only. Holds facts, never content or keys.
+ * The audit: one record a consult, in SQLite under state_dir/records.db (WAL; several workers may write).
+ * Blocking: used from the records thread only. Holds facts, never content or keys.
  */
 #include <stdint.h>
 
@@ -14,12 +14,12 @@ struct records;
 struct consult_record {
     const char *id, *org, *thread, *turn, *parent; /* empty when not said */
     const char *provider, *api, *model;
-    int64_t started_ms;      /* wall clock */
+    int64_t started_ms; /* wall clock */
     int64_t duration_ms;
-    int64_t first_byte_ms;   /* from the request's end to the reply's first byte; -1: none */
-    int status;              /* sent to the client */
-    const char *outcome;     /* completed | interrupted | client_gone | error */
-    const char *error;       /* code of our own error, or empty */
+    int64_t first_byte_ms; /* from the request's end to the reply's first byte; -1: none */
+    int status;            /* sent to the client */
+    const char *outcome;   /* completed | interrupted | client_gone | error */
+    const char *error;     /* code of our own error, or empty */
     bool streamed;
     uint64_t bytes_in, bytes_out;
     unsigned directives;
@@ -31,8 +31,10 @@ struct consult_record {
 struct records *records_open(const char *state_dir, struct error *e) MUST_USE;
 void records_close(struct records *r);
 int records_add(struct records *r, const struct consult_record *c) MUST_USE;
-/* Appends {"data":[…newest first…],"has_more":…}; `org` and `id` may be empty (all), limit 1..1000, `before_ms` 0 for now. */
-int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit, struct buf *out) MUST_USE;
+/* Appends {"data":[…newest first…],"has_more":…}; `org` and `id` may be empty (all), limit 1..1000,
+ * `before_ms` 0 for now. */
+int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit,
+                 struct buf *out) MUST_USE;
 /* Removes what is older. */
 int records_sweep(struct records *r, int64_t before_ms) MUST_USE;
 

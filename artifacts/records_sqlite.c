@@ -17,26 +17,47 @@ struct records {
     sqlite3_stmt *add, *list, *sweep;
 };
 
-static const char schema[] = "CREATE TABLE IF NOT EXISTS consults ("
-                             " id TEXT NOT NULL, org TEXT NOT NULL, thread TEXT NOT NULL, turn TEXT NOT NULL,"
-                             " parent TEXT NOT NULL, provider TEXT NOT NULL, api TEXT NOT NULL, model TEXT NOT NULL,"
-                             " started_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,"
-                             " status INTEGER NOT NULL, outcome TEXT NOT NULL, error TEXT NOT NULL, streamed INTEGER NOT NULL,"
-                             " bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, directives INTEGER NOT NULL,"
-                             " reason TEXT NOT NULL, artifacts TEXT NOT NULL, attachments TEXT NOT NULL);"
-                             "CREATE INDEX IF NOT EXISTS consults_started ON consults (started_ms);"
-                             "CREATE INDEX IF NOT EXISTS consults_org ON consults (org, started_ms);"
-                             "CREATE INDEX IF NOT EXISTS consults_id ON consults (id);"
-                             "PRAGMA user_version = 1;";
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS consults ("
+    " id TEXT NOT NULL, org TEXT NOT NULL, thread TEXT NOT NULL, turn TEXT NOT NULL,"
+    " parent TEXT NOT NULL, provider TEXT NOT NULL, api TEXT NOT NULL, model TEXT NOT NULL,"
+    " started_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,"
+    " status INTEGER NOT NULL, outcome TEXT NOT NULL, error TEXT NOT NULL, streamed INTEGER NOT NULL,"
+    " bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, directives INTEGER NOT NULL,"
+    " reason TEXT NOT NULL, artifacts TEXT NOT NULL, attachments TEXT NOT NULL);"
+    "CREATE INDEX IF NOT EXISTS consults_started ON consults (started_ms);"
+    "CREATE INDEX IF NOT EXISTS consults_org ON consults (org, started_ms);"
+    "CREATE INDEX IF NOT EXISTS consults_id ON consults (id);"
+    "PRAGMA user_version = 1;";
 
 /* The columns in the order of the table; add, list and their functions follow it. */
-#define COLUMNS                                                                                                             \
-    "id, org, thread, turn, parent, provider, api, model, started_ms, duration_ms, first_byte_ms, status, outcome, error, " \
+#define COLUMNS                                                                                              \
+    "id, org, thread, turn, parent, provider, api, model, started_ms, duration_ms, first_byte_ms, status, "  \
+    "outcome, error, "                                                                                       \
     "streamed, bytes_in, bytes_out, directives, reason, artifacts, attachments"
 
 enum column {
-    ID, ORG, THREAD, TURN, PARENT, PROVIDER, API, MODEL, STARTED, DURATION, FIRST_BYTE, STATUS, OUTCOME, ERROR, STREAMED,
-    BYTES_IN, BYTES_OUT, DIRECTIVES, REASON, ARTIFACTS, ATTACHMENTS
+    ID,
+    ORG,
+    THREAD,
+    TURN,
+    PARENT,
+    PROVIDER,
+    API,
+    MODEL,
+    STARTED,
+    DURATION,
+    FIRST_BYTE,
+    STATUS,
+    OUTCOME,
+    ERROR,
+    STREAMED,
+    BYTES_IN,
+    BYTES_OUT,
+    DIRECTIVES,
+    REASON,
+    ARTIFACTS,
+    ATTACHMENTS
 };
 
 static int failed(struct records *r, const char *doing)
@@ -49,7 +70,8 @@ static int64_t user_version(sqlite3 *db)
 {
     sqlite3_stmt *s = NULL;
     int64_t version = -1;
-    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW)
         version = sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
     return version;
@@ -61,7 +83,8 @@ static int make_schema(sqlite3 *db)
     if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
         return -1;
     int64_t version = user_version(db);
-    int bad = version < 0 || version > SCHEMA || (version < SCHEMA && sqlite3_exec(db, schema, NULL, NULL, NULL));
+    int bad =
+        version < 0 || version > SCHEMA || (version < SCHEMA && sqlite3_exec(db, schema, NULL, NULL, NULL));
     if (!bad && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
         return 0;
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -70,9 +93,11 @@ static int make_schema(sqlite3 *db)
 
 static int prepare(struct records *r)
 {
-    static const char add[] = "INSERT INTO consults (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-    static const char list[] = "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND (?2 = '' OR id = ?2)"
-                               " AND (?3 = 0 OR started_ms < ?3) ORDER BY started_ms DESC, rowid DESC LIMIT ?4";
+    static const char add[] =
+        "INSERT INTO consults (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    static const char list[] =
+        "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND (?2 = '' OR id = ?2)"
+        " AND (?3 = 0 OR started_ms < ?3) ORDER BY started_ms DESC, rowid DESC LIMIT ?4";
     static const char sweep[] = "DELETE FROM consults WHERE started_ms < ?1";
     unsigned flags = SQLITE_PREPARE_PERSISTENT;
     return sqlite3_prepare_v3(r->db, add, -1, flags, &r->add, NULL) ||
@@ -108,7 +133,8 @@ struct records *records_open(const char *state_dir, struct error *e)
           sqlite3_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
     if (bad)
-        error_set(e, ERROR_BAD_REQUEST, "cannot use %s: %s (its schema is version %lld, this program knows %d)", file,
+        error_set(e, ERROR_BAD_REQUEST,
+                  "cannot use %s: %s (its schema is version %lld, this program knows %d)", file,
                   sqlite3_errmsg(r->db), (long long)user_version(r->db), SCHEMA);
 out:
     buf_free(&path);
@@ -142,13 +168,15 @@ static int bind_int(sqlite3_stmt *s, enum column c, int64_t v)
 int records_add(struct records *r, const struct consult_record *c)
 {
     sqlite3_stmt *s = r->add;
-    const char *const texts[][1] = {{c->id}, {c->org}, {c->thread}, {c->turn}, {c->parent}, {c->provider}, {c->api}, {c->model}};
+    const char *const texts[][1] = {{c->id},     {c->org},      {c->thread}, {c->turn},
+                                    {c->parent}, {c->provider}, {c->api},    {c->model}};
     int bad = 0;
     for (int i = ID; i <= MODEL; i++)
         bad = bad || bind_text(s, (enum column)i, texts[i][0]);
     bad = bad || bind_int(s, STARTED, c->started_ms) || bind_int(s, DURATION, c->duration_ms) ||
-          bind_int(s, FIRST_BYTE, c->first_byte_ms) || bind_int(s, STATUS, c->status) || bind_text(s, OUTCOME, c->outcome) ||
-          bind_text(s, ERROR, c->error) || bind_int(s, STREAMED, c->streamed) || bind_int(s, BYTES_IN, (int64_t)c->bytes_in) ||
+          bind_int(s, FIRST_BYTE, c->first_byte_ms) || bind_int(s, STATUS, c->status) ||
+          bind_text(s, OUTCOME, c->outcome) || bind_text(s, ERROR, c->error) ||
+          bind_int(s, STREAMED, c->streamed) || bind_int(s, BYTES_IN, (int64_t)c->bytes_in) ||
           bind_int(s, BYTES_OUT, (int64_t)c->bytes_out) || bind_int(s, DIRECTIVES, c->directives) ||
           bind_text(s, REASON, c->reason) || bind_text(s, ARTIFACTS, c->artifacts) ||
           bind_text(s, ATTACHMENTS, c->attachments);
@@ -191,9 +219,9 @@ static void add_record(sqlite3_stmt *s, struct buf *out)
     static const struct {
         enum column column;
         const char *key;
-    } texts[] = {{ID, "id"},           {ORG, "org"}, {THREAD, "thread"}, {TURN, "turn"},       {PARENT, "parent"},
-                 {PROVIDER, "provider"}, {API, "api"}, {MODEL, "model"},   {OUTCOME, "outcome"}, {ERROR, "error"},
-                 {REASON, "reason"}};
+    } texts[] = {{ID, "id"},           {ORG, "org"},           {THREAD, "thread"}, {TURN, "turn"},
+                 {PARENT, "parent"},   {PROVIDER, "provider"}, {API, "api"},       {MODEL, "model"},
+                 {OUTCOME, "outcome"}, {ERROR, "error"},       {REASON, "reason"}};
     static const struct {
         enum column column;
         const char *key;
@@ -215,13 +243,15 @@ static void add_record(sqlite3_stmt *s, struct buf *out)
     buf_addc(out, '}');
 }
 
-int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit, struct buf *out)
+int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit,
+                 struct buf *out)
 {
     sqlite3_stmt *s = r->list;
     int wanted = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : limit, n = 0, step;
     bool more = false;
-    if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) || sqlite3_bind_text(s, 2, id ? id : "", -1, SQLITE_STATIC) ||
-        sqlite3_bind_int64(s, 3, before_ms) || sqlite3_bind_int(s, 4, wanted + 1))
+    if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) ||
+        sqlite3_bind_text(s, 2, id ? id : "", -1, SQLITE_STATIC) || sqlite3_bind_int64(s, 3, before_ms) ||
+        sqlite3_bind_int(s, 4, wanted + 1))
         return failed(r, "list");
     buf_adds(out, "{\"data\":[");
     while ((step = sqlite3_step(s)) == SQLITE_ROW) {

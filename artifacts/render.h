@@ -3,11 +3,12 @@
 /* The parts of artifact_render that stand in files of their own. Pure. */
 #include "artifacts/artifact.h"
 
-/* Appends a table's text in which no cell is run as a formula by a spreadsheet; all else byte for byte. `tab`: cells are parted by tabs. */
+/* Appends a table's text in which no cell is run as a formula by a spreadsheet; all else byte for byte.
+ * `tab`: cells are parted by tabs. */
 int csv_make_inert(struct span text, bool tab, struct buf *out) MUST_USE;
 
-/* NULL when the text is a well-formed document as far as nesting, quoting and comments go (not: entities, namespaces, DTDs); or what is
- * wrong. `root`: its local name, or NULL for any. */
+/* NULL when the text is a well-formed document as far as nesting, quoting and comments go (not: entities,
+ * namespaces, DTDs); or what is wrong. `root`: its local name, or NULL for any. */
 const char *xml_check(struct span text, const char *root);
 /* NULL, or what is wrong. */
 const char *yaml_check(struct span text);

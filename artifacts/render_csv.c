@@ -1,7 +1,8 @@
 /*
- * Formulas in tables. A spreadsheet runs a cell whose first visible character is one of = + - @ (or a tab, or their full-width forms); an
- * apostrophe before it makes the cell text (OWASP, "CSV injection"). Which character parts the cells depends on who
- * opens the file: the one that the first line uses counts, and a comma or semicolon directly before a formula counts too.
+ * Formulas in tables. A spreadsheet runs a cell whose first visible character is one of = + - @ (or a tab, or
+ * their full-width forms); an apostrophe before it makes the cell text (OWASP, "CSV injection"). Which
+ * character parts the cells depends on who opens the file: the one that the first line uses counts, and a
+ * comma or semicolon directly before a formula counts too.
  */
 #include "artifacts/render.h"
 #include "artifacts/utf8.h"
@@ -27,10 +28,12 @@ static char delimiter_of(struct span text)
 
 static bool is_formula(uint32_t c)
 {
-    return c == '=' || c == '+' || c == '-' || c == '@' || c == 0xff1d || c == 0xff0b || c == 0xff0d || c == 0xff20;
+    return c == '=' || c == '+' || c == '-' || c == '@' || c == 0xff1d || c == 0xff0b || c == 0xff0d ||
+           c == 0xff20;
 }
 
-/* A plain number: a sign, digits with points and commas, an exponent, a percent sign. Or signs alone, which no spreadsheet runs. */
+/* A plain number: a sign, digits with points and commas, an exponent, a percent sign. Or signs alone, which
+ * no spreadsheet runs. */
 static bool is_number(struct span s)
 {
     size_t i = 0, digits = 0;
@@ -60,8 +63,8 @@ static bool is_number(struct span s)
     return i == s.n;
 }
 
-/* Where the cell that begins at `at` ends: before its delimiter or line end, which do not count inside quotes. *from and *to: what its
- * quotes hold, or all of it. */
+/* Where the cell that begins at `at` ends: before its delimiter or line end, which do not count inside
+ * quotes. *from and *to: what its quotes hold, or all of it. */
 static size_t cell_end(struct span text, size_t at, char delimiter, size_t *from, size_t *to)
 {
     size_t i = at;
@@ -98,7 +101,8 @@ static bool runs(struct span cell)
     return false;
 }
 
-/* The text of a cell without quotes: a comma or semicolon of another country's spreadsheet may begin a formula in it. */
+/* The text of a cell without quotes: a comma or semicolon of another country's spreadsheet may begin a
+ * formula in it. */
 static int add_cell(struct span cell, char delimiter, bool split, struct buf *out)
 {
     size_t from = 0;
@@ -122,7 +126,8 @@ int csv_make_inert(struct span text, bool tab, struct buf *out)
     char delimiter = tab ? '\t' : delimiter_of(text);
     size_t at = 0;
     while (at < text.n) {
-        size_t from, to, end = cell_end(text, at, delimiter, &from, &to);
+        size_t from = at, to = at;
+        size_t end = cell_end(text, at, delimiter, &from, &to);
         buf_addn(out, text.p + at, from - at);
         if (runs(span_of(text.p + from, to - from)))
             buf_addc(out, '\'');

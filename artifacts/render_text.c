@@ -1,4 +1,5 @@
-/* From a directive's parts to the bytes of a file, for every format whose content is the file itself, and for base64. */
+/* From a directive's parts to the bytes of a file, for every format whose content is the file itself, and for
+ * base64. */
 #include <stdio.h>
 
 #include "artifacts/artifact.h"
@@ -37,13 +38,15 @@ static const char *check_text(struct span text, const struct format *format)
     return NULL;
 }
 
-static enum flag refuse(char sentence[LIMIT_ERROR_TEXT], enum flag flag, const struct format *format, const char *why)
+static enum flag refuse(char sentence[LIMIT_ERROR_TEXT], enum flag flag, const struct format *format,
+                        const char *why)
 {
     snprintf(sentence, LIMIT_ERROR_TEXT, "its content does not fit the format %s: %s", format->name, why);
     return flag;
 }
 
-static enum flag render_text(struct span text, const struct format *format, struct buf *out, char sentence[LIMIT_ERROR_TEXT])
+static enum flag render_text(struct span text, const struct format *format, struct buf *out,
+                             char sentence[LIMIT_ERROR_TEXT])
 {
     const char *wrong = check_text(text, format);
     if (wrong)
@@ -53,7 +56,8 @@ static enum flag render_text(struct span text, const struct format *format, stru
     return failed ? refuse(sentence, FLAG_TOO_LARGE, format, "it is larger than the limit") : FLAG_NONE;
 }
 
-static enum flag render_base64(struct span text, const struct format *format, struct buf *out, char sentence[LIMIT_ERROR_TEXT])
+static enum flag render_base64(struct span text, const struct format *format, struct buf *out,
+                               char sentence[LIMIT_ERROR_TEXT])
 {
     struct buf bytes;
     enum flag flag = FLAG_INVALID_CONTENT;
@@ -86,7 +90,8 @@ enum flag artifact_render(const struct directive_parts *parts, const struct form
         return render_base64(text, format, out, sentence);
     if (format_find_binary(span_str(format->name)) != format)
         return render_text(text, format, out, sentence);
-    /* Models forget to say base64 for a picture: bytes that are one count. Anything else would need a renderer. */
+    /* Models forget to say base64 for a picture: bytes that are one count. Anything else would need a
+     * renderer. */
     if (render_base64(text, format, out, sentence) == FLAG_NONE)
         return FLAG_NONE;
     snprintf(sentence, LIMIT_ERROR_TEXT, "the format %s cannot be made here", format->name);

@@ -79,7 +79,7 @@ static const char *sniff_zip(struct span b)
 static const char *sniff_iso(struct span b)
 {
     static const char *const brands[][2] = {
-        {"M4A ", "m4a"}, {"M4B ", "m4a"}, {"heic", "heic"}, {"heix", "heic"},
+        {"M4A ", "m4a"},  {"M4B ", "m4a"},  {"heic", "heic"}, {"heix", "heic"},
         {"mif1", "heic"}, {"avif", "avif"}, {"avis", "avif"}, {"qt  ", "mov"},
     };
     for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++)
@@ -94,8 +94,8 @@ static bool mpeg_frame(struct span b)
     if (b.n < 4)
         return false;
     const unsigned char *u = (const unsigned char *)b.p;
-    return u[0] == 0xff && (u[1] & 0xe0) == 0xe0 && (u[1] & 0x18) != 0x08 && (u[1] & 0x06) != 0 && (u[2] & 0xf0) != 0xf0 &&
-           (u[2] & 0xf0) != 0 && (u[2] & 0x0c) != 0x0c;
+    return u[0] == 0xff && (u[1] & 0xe0) == 0xe0 && (u[1] & 0x18) != 0x08 && (u[1] & 0x06) != 0 &&
+           (u[2] & 0xf0) != 0xf0 && (u[2] & 0xf0) != 0 && (u[2] & 0x0c) != 0x0c;
 }
 
 static bool is_pdf(struct span b)
@@ -137,9 +137,13 @@ const char *sniff_extension(struct span b)
         {"\x1f\x8b\x08", 3, 0, "gz"},
         {"7z\xbc\xaf\x27\x1c", 6, 0, "7z"},
         {"Rar!\x1a\x07", 6, 0, "rar"},
-        {"\xfd" "7zXZ\0", 6, 0, "xz"},
+        {"\xfd"
+         "7zXZ\0",
+         6, 0, "xz"},
         {"\x28\xb5\x2f\xfd", 4, 0, "zst"},
-        {"\x7f" "ELF", 4, 0, "elf"},
+        {"\x7f"
+         "ELF",
+         4, 0, "elf"},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (has(b, table[i].at, table[i].magic, table[i].n))
@@ -165,7 +169,7 @@ bool sniff_fits(const char *sniffed, const struct format *format)
 {
     static const char *const holds[][2] = {
         {"zip", "docx"}, {"zip", "xlsx"}, {"zip", "pptx"}, {"zip", "epub"}, {"zip", "odt"},
-        {"zip", "ods"}, {"zip", "odp"}, {"m4a", "mp4"}, {"mp4", "m4a"}, {"mkv", "webm"},
+        {"zip", "ods"},  {"zip", "odp"},  {"m4a", "mp4"},  {"mp4", "m4a"},  {"mkv", "webm"},
     };
     if (strcmp(sniffed, format->name) == 0)
         return true;

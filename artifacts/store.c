@@ -23,7 +23,8 @@ static bool is_name(const char *s, size_t max)
 {
     size_t n = 0;
     for (; s[n]; n++)
-        if (n == max || !((s[n] >= '0' && s[n] <= '9') || ((s[n] | 0x20) >= 'a' && (s[n] | 0x20) <= 'z') || s[n] == '-' || s[n] == '_'))
+        if (n == max || !((s[n] >= '0' && s[n] <= '9') || ((s[n] | 0x20) >= 'a' && (s[n] | 0x20) <= 'z') ||
+                          s[n] == '-' || s[n] == '_'))
             return false;
     return n > 0;
 }
@@ -97,7 +98,8 @@ void store_key(const struct store *s, struct span api_key, unsigned char out[DIG
     unsigned char purpose[DIGEST]; /* a secret of its own for each use */
     unsigned n = DIGEST;
     HMAC(EVP_sha256(), s->secret, STORE_SECRET, (const unsigned char *)"key", 3, purpose, &n);
-    HMAC(EVP_sha256(), purpose, DIGEST, (const unsigned char *)(api_key.n ? api_key.p : ""), api_key.n, out, &n);
+    HMAC(EVP_sha256(), purpose, DIGEST, (const unsigned char *)(api_key.n ? api_key.p : ""), api_key.n, out,
+         &n);
     explicit_bzero(purpose, sizeof purpose);
 }
 
@@ -116,10 +118,10 @@ static int dump(const char *text, size_t n, void *arg)
 
 static int write_record(const struct artifact *a, struct buf *out)
 {
-    json_t *r = json_pack("{s:s,s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "id", a->id, "consult", a->consult, "org",
-                          a->owner.org, "bytes", (json_int_t)a->bytes, "sha256", a->sha256, "format", a->format,
-                          "media_type", a->media_type, "filename", a->filename, "title", a->title, "created_at",
-                          (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
+    json_t *r = json_pack("{s:s,s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "id", a->id, "consult", a->consult,
+                          "org", a->owner.org, "bytes", (json_int_t)a->bytes, "sha256", a->sha256, "format",
+                          a->format, "media_type", a->media_type, "filename", a->filename, "title", a->title,
+                          "created_at", (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
     if (r && a->owner.has_key) {
         char key[2 * DIGEST + 1];
         hex(a->owner.key, DIGEST, key);
@@ -182,11 +184,12 @@ static int read_record(struct span text, struct artifact *a)
     json_error_t error;
     json_t *r = json_loadb(text.p, text.n, 0, &error);
     *a = (struct artifact){.bytes = 0};
-    bool bad = take(r, "id", a->id, sizeof a->id) || take(r, "consult", a->consult, sizeof a->consult) ||
-               take(r, "org", a->owner.org, sizeof a->owner.org) || take_key(r, &a->owner) ||
-               take(r, "sha256", a->sha256, sizeof a->sha256) || take(r, "format", a->format, sizeof a->format) ||
-               take(r, "media_type", a->media_type, sizeof a->media_type) ||
-               take(r, "filename", a->filename, sizeof a->filename) || take(r, "title", a->title, sizeof a->title);
+    bool bad =
+        take(r, "id", a->id, sizeof a->id) || take(r, "consult", a->consult, sizeof a->consult) ||
+        take(r, "org", a->owner.org, sizeof a->owner.org) || take_key(r, &a->owner) ||
+        take(r, "sha256", a->sha256, sizeof a->sha256) || take(r, "format", a->format, sizeof a->format) ||
+        take(r, "media_type", a->media_type, sizeof a->media_type) ||
+        take(r, "filename", a->filename, sizeof a->filename) || take(r, "title", a->title, sizeof a->title);
     a->bytes = (uint64_t)json_integer_value(json_object_get(r, "bytes"));
     a->created_at = json_integer_value(json_object_get(r, "created_at"));
     a->expires_at = json_integer_value(json_object_get(r, "expires_at"));
@@ -203,7 +206,8 @@ static int load(struct store *s, struct span id, struct artifact *out)
         return -1;
     record_key(id, key);
     buf_init(&text, STORE_RECORD);
-    int failed = s->ops->get(s->backend, key, &text) || read_record(buf_span(&text), out) || !span_is(id, out->id);
+    int failed =
+        s->ops->get(s->backend, key, &text) || read_record(buf_span(&text), out) || !span_is(id, out->id);
     buf_free(&text);
     return failed ? -1 : 0;
 }
@@ -219,7 +223,8 @@ int store_open_content(struct store *s, const struct artifact *a)
     return content_key(a, key) ? -1 : s->ops->open(s->backend, key);
 }
 
-/* The content first: a record without content answers nobody, content without its record would lie there for ever. */
+/* The content first: a record without content answers nobody, content without its record would lie there for
+ * ever. */
 static int remove_artifact(struct store *s, const struct artifact *a)
 {
     char key[STORE_KEY], at[STORE_KEY];
@@ -250,7 +255,8 @@ static void sweep_record(void *arg, struct span id)
 {
     struct sweep *sweep = arg;
     struct artifact a;
-    if (load(sweep->store, id, &a) == 0 && a.expires_at <= sweep->now_s && remove_artifact(sweep->store, &a) == 0)
+    if (load(sweep->store, id, &a) == 0 && a.expires_at <= sweep->now_s &&
+        remove_artifact(sweep->store, &a) == 0)
         sweep->removed++;
 }
 
@@ -269,7 +275,8 @@ static void sweep_workspace(void *arg, const char *org, const char *consult)
     if (store_workspace_key(org, consult, "manifest.json", key))
         return;
     buf_init(&text, STORE_MANIFEST);
-    json_t *manifest = s->ops->get(s->backend, key, &text) ? NULL : json_loadb(buf_span(&text).p, text.n, 0, &error);
+    json_t *manifest =
+        s->ops->get(s->backend, key, &text) ? NULL : json_loadb(buf_span(&text).p, text.n, 0, &error);
     json_array_foreach(json_object_get(manifest, "outbound"), i, item)
     {
         const char *id = json_string_value(json_object_get(item, "id"));

@@ -1,8 +1,9 @@
 #ifndef ARTIFACTS_STORE_H
 #define ARTIFACTS_STORE_H
 /*
- * Where artifacts lie. store.c knows what is kept under which key and what the records of it say; a backend only keeps bytes
- * under keys. Keys are paths of safe components ("orgs/acme/hwc-…/outbound/a.txt", "files/ab/file-hw-….json").
+ * Where artifacts lie. store.c knows what is kept under which key and what the records of it say; a backend
+ * only keeps bytes under keys. Keys are paths of safe components ("orgs/acme/hwc-…/outbound/a.txt",
+ * "files/ab/file-hw-….json").
  *
  * All functions may be called from any thread and by several processes on one store.
  */
@@ -26,9 +27,11 @@ struct store_ops {
     /* One writer at a time for what lies under the key; answers a token for unlock, or -1. */
     int (*lock)(void *backend, const char *key);
     void (*unlock)(void *backend, int token);
-    /* Bounded; goes on where the last call stopped. Calls `record` with the id of every record that may be due, and `workspace` for every
-     * workspace that was not changed for `retention_s`; these remove what is. One call at a time. */
-    void (*sweep)(void *backend, int64_t now_s, int64_t retention_s, void (*record)(void *arg, struct span id),
+    /* Bounded; goes on where the last call stopped. Calls `record` with the id of every record that may be
+     * due, and `workspace` for every workspace that was not changed for `retention_s`; these remove what is.
+     * One call at a time. */
+    void (*sweep)(void *backend, int64_t now_s, int64_t retention_s,
+                  void (*record)(void *arg, struct span id),
                   void (*workspace)(void *arg, const char *org, const char *consult), void *arg);
     /* Removes what is left of a consult's workspace. */
     void (*drop)(void *backend, const char *org, const char *consult);

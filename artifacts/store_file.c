@@ -1,7 +1,8 @@
 /*
- * The file store. Every path is walked a directory at a time from a descriptor on state_dir, without following symbolic links, so that
- * nothing planted inside can lead out. Files are 0600, directories 0700. A file is written under a temporary name beside its
- * place, synced, renamed, and its directory synced: whole or not there, and there after a crash.
+ * The file store. Every path is walked a directory at a time from a descriptor on state_dir, without
+ * following symbolic links, so that nothing planted inside can lead out. Files are 0600, directories 0700. A
+ * file is written under a temporary name beside its place, synced, renamed, and its directory synced: whole
+ * or not there, and there after a crash.
  *
  * A record's modification time is the moment it expires, so that a sweep reads only those that are due.
  */
@@ -96,7 +97,8 @@ static int read_all(int fd, struct buf *out)
 {
     for (;;) {
         size_t left = out->max - out->n, want = left < READ_SIZE ? left : READ_SIZE;
-        char extra, *to = want ? buf_reserve(out, want) : &extra; /* at the cap: to see that nothing follows */
+        char extra,
+            *to = want ? buf_reserve(out, want) : &extra; /* at the cap: to see that nothing follows */
         ssize_t n = to ? read(fd, to, want ? want : 1) : -1;
         if (to && n < 0 && errno == EINTR)
             continue;
@@ -162,7 +164,8 @@ static int file_put(void *backend, const char *key, struct span bytes)
     int dir = open_parent(f->root, key, true, &last);
     int failed = dir < 0 || file_put_at(dir, last, bytes, expiry_of(key, bytes));
     if (failed) /* the last component may be a name of the model's choice, which no log shows */
-        log_error("store.put_failed", log_text("folder", span_of(key, (size_t)(last - key))), log_int("errno", errno));
+        log_error("store.put_failed", log_text("folder", span_of(key, (size_t)(last - key))),
+                  log_int("errno", errno));
     if (dir >= 0)
         close(dir);
     return failed ? -1 : 0;
@@ -278,7 +281,8 @@ static const char *next_entry(DIR **list, unsigned *budget)
     return NULL;
 }
 
-static void sweep_record(DIR *shard, const char *name, int64_t now_s, void (*record)(void *, struct span), void *arg)
+static void sweep_record(DIR *shard, const char *name, int64_t now_s, void (*record)(void *, struct span),
+                         void *arg)
 {
     struct stat st;
     struct span file = span_str(name);
@@ -322,8 +326,8 @@ static bool is_old(int org, const char *consult, int64_t before_s)
     return st.st_mtime < before_s;
 }
 
-static void sweep_workspaces(struct file_store *f, int64_t before_s, void (*workspace)(void *, const char *, const char *),
-                             void *arg)
+static void sweep_workspaces(struct file_store *f, int64_t before_s,
+                             void (*workspace)(void *, const char *, const char *), void *arg)
 {
     unsigned budget = SWEEP_ENTRIES;
     if (!f->orgs && !f->org)
@@ -408,7 +412,8 @@ static int parse_secret(struct span text, unsigned char secret[STORE_SECRET])
     return 0;
 }
 
-/* Made whole under another name and then linked: of several processes that start at once one wins, and nobody reads half a secret. */
+/* Made whole under another name and then linked: of several processes that start at once one wins, and nobody
+ * reads half a secret. */
 static int make_secret(int root)
 {
     char text[SECRET_TEXT + 2], from[64];
@@ -425,7 +430,8 @@ static int make_secret(int root)
     return failed || sync_dir(root) ? -1 : 0;
 }
 
-static int load_secret(struct file_store *f, unsigned char secret[STORE_SECRET], const char *state_dir, struct error *e)
+static int load_secret(struct file_store *f, unsigned char secret[STORE_SECRET], const char *state_dir,
+                       struct error *e)
 {
     struct buf text;
     int failed = -1;
@@ -433,9 +439,11 @@ static int load_secret(struct file_store *f, unsigned char secret[STORE_SECRET],
     if (!file_exists(f, "secret") && make_secret(f->root))
         error_set(e, ERROR_BAD_REQUEST, "cannot make %s/secret: %s", state_dir, strerror(errno));
     else if (file_get(f, "secret", &text))
-        error_set(e, ERROR_BAD_REQUEST, "cannot read %s/secret: it must be a regular file of this user", state_dir);
+        error_set(e, ERROR_BAD_REQUEST, "cannot read %s/secret: it must be a regular file of this user",
+                  state_dir);
     else if (parse_secret(buf_span(&text), secret))
-        error_set(e, ERROR_BAD_REQUEST, "%s/secret is damaged: it must hold %d hexadecimal digits", state_dir, SECRET_TEXT);
+        error_set(e, ERROR_BAD_REQUEST, "%s/secret is damaged: it must hold %d hexadecimal digits", state_dir,
+                  SECRET_TEXT);
     else
         failed = 0;
     if (text.data)

@@ -4,7 +4,12 @@ uint32_t utf8_next(const char *p, const char *end, size_t *n)
 {
     const unsigned char *u = (const unsigned char *)p;
     size_t left = (size_t)(end - p);
-    unsigned need = u[0] < 0x80 ? 0 : u[0] < 0xc2 ? 9 : u[0] < 0xe0 ? 1 : u[0] < 0xf0 ? 2 : u[0] < 0xf5 ? 3 : 9;
+    unsigned need = u[0] < 0x80   ? 0
+                    : u[0] < 0xc2 ? 9
+                    : u[0] < 0xe0 ? 1
+                    : u[0] < 0xf0 ? 2
+                    : u[0] < 0xf5 ? 3
+                                  : 9;
     *n = 1;
     if (need == 0)
         return u[0];
@@ -16,7 +21,8 @@ uint32_t utf8_next(const char *p, const char *end, size_t *n)
             return UTF8_INVALID;
         c = c << 6 | (u[i] & 0x3f);
     }
-    if ((need == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) || (need == 3 && (c < 0x10000 || c > 0x10ffff)))
+    if ((need == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+        (need == 3 && (c < 0x10000 || c > 0x10ffff)))
         return UTF8_INVALID;
     *n = need + 1;
     return c;
@@ -76,13 +82,14 @@ size_t utf8_cut(struct span text, size_t max)
 
 bool utf8_invisible(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || c == 0x180e || (c >= 0x200b && c <= 0x200f) ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff ||
-           (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff);
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || c == 0x180e ||
+           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
+           (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+           (c >= 0xe0000 && c <= 0xe0fff);
 }
 
 bool utf8_blank(uint32_t c)
 {
-    return c == ' ' || c == '\t' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f || c == 0x205f ||
-           c == 0x3000;
+    return c == ' ' || c == '\t' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
+           c == 0x205f || c == 0x3000;
 }

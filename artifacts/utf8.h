@@ -14,7 +14,8 @@ bool utf8_valid(struct span text);
 size_t utf8_put(uint32_t c, char out[UTF8_MAX]);
 /* The longest beginning of `text` of at most `max` bytes that does not end inside a character. */
 size_t utf8_cut(struct span text, size_t max);
-/* Characters that show nothing: control, format, bidirectional, zero width, byte order mark, variation selectors. */
+/* Characters that show nothing: control, format, bidirectional, zero width, byte order mark, variation
+ * selectors. */
 bool utf8_invisible(uint32_t c);
 /* White space that stands in a line: blank, tab, no-break space and their like. */
 bool utf8_blank(uint32_t c);

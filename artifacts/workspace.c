@@ -20,7 +20,8 @@ struct workspace {
     size_t n, room;
 };
 
-struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult, bool image_generation)
+struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
+                                   bool image_generation)
 {
     struct workspace *w = xcalloc(1, sizeof *w);
     w->store = s;
@@ -49,8 +50,9 @@ void made_free(struct made *m)
 static json_t *new_manifest(const struct store *s, const char *org, const char *consult)
 {
     int64_t now_s = clock_wall_ms() / 1000;
-    return json_pack("{s:s,s:s,s:I,s:I,s:[],s:[],s:[]}", "consult", consult, "org", org, "created", (json_int_t)now_s, "expires",
-                     (json_int_t)(now_s + s->retention_s), "inbound", "outbound", "quarantine");
+    return json_pack("{s:s,s:s,s:I,s:I,s:[],s:[],s:[]}", "consult", consult, "org", org, "created",
+                     (json_int_t)now_s, "expires", (json_int_t)(now_s + s->retention_s), "inbound",
+                     "outbound", "quarantine");
 }
 
 static int dump(const char *text, size_t n, void *arg)
@@ -58,22 +60,25 @@ static int dump(const char *text, size_t n, void *arg)
     return buf_addn(arg, text, n);
 }
 
-/* Read, changed and written under a lock, since a DELETE of another process may change it too. A manifest that cannot be read is begun again. */
-static int change_manifest(struct store *s, const char *org, const char *consult, void (*change)(json_t *manifest, void *arg),
-                           void *arg)
+/* Read, changed and written under a lock, since a DELETE of another process may change it too. A manifest
+ * that cannot be read is begun again. */
+static int change_manifest(struct store *s, const char *org, const char *consult,
+                           void (*change)(json_t *manifest, void *arg), void *arg)
 {
     char folder[STORE_KEY], key[STORE_KEY];
     struct buf text;
     json_error_t error;
     int failed = -1;
-    if (store_workspace_key(org, consult, "manifest.json", key) || store_workspace_key(org, consult, "", folder))
+    if (store_workspace_key(org, consult, "manifest.json", key) ||
+        store_workspace_key(org, consult, "", folder))
         return -1;
     folder[strlen(folder) - 1] = '\0';
     int token = s->ops->lock(s->backend, folder);
     if (token < 0)
         return -1;
     buf_init(&text, STORE_MANIFEST);
-    json_t *manifest = s->ops->get(s->backend, key, &text) ? NULL : json_loadb(buf_span(&text).p, text.n, 0, &error);
+    json_t *manifest =
+        s->ops->get(s->backend, key, &text) ? NULL : json_loadb(buf_span(&text).p, text.n, 0, &error);
     if (!json_is_object(manifest)) {
         json_decref(manifest);
         manifest = new_manifest(s, org, consult);
@@ -91,9 +96,10 @@ static int change_manifest(struct store *s, const char *org, const char *consult
 static void append_outbound(json_t *manifest, void *arg)
 {
     const struct artifact *a = arg;
-    json_t *entry = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:I,s:I}", "id", a->id, "filename", a->filename, "format", a->format,
-                              "media_type", a->media_type, "bytes", (json_int_t)a->bytes, "sha256", a->sha256, "created_at",
-                              (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
+    json_t *entry =
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:I,s:I}", "id", a->id, "filename", a->filename, "format",
+                  a->format, "media_type", a->media_type, "bytes", (json_int_t)a->bytes, "sha256", a->sha256,
+                  "created_at", (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
     if (a->title[0])
         json_object_set_new(entry, "title", json_string(a->title));
     json_array_append_new(json_object_get(manifest, "outbound"), entry);
@@ -107,7 +113,8 @@ struct kept {
 static void append_quarantine(json_t *manifest, void *arg)
 {
     const struct kept *k = arg;
-    json_t *entry = json_pack("{s:s,s:s,s:s}", "file", k->file, "reason", flag_name(k->made->flag), "sentence", k->made->sentence);
+    json_t *entry = json_pack("{s:s,s:s,s:s}", "file", k->file, "reason", flag_name(k->made->flag),
+                              "sentence", k->made->sentence);
     if (k->made->filename[0])
         json_object_set_new(entry, "filename", json_string(k->made->filename));
     json_array_append_new(json_object_get(manifest, "quarantine"), entry);
@@ -136,8 +143,9 @@ int workspace_mark_deleted(struct store *s, const struct artifact *a)
 /* product.md §5.2, in its order. */
 static int write_entry(const struct artifact *a, const char *url, struct buf *out)
 {
-    json_t *entry = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s}", "id", a->id, "filename", a->filename, "format", a->format,
-                              "media_type", a->media_type, "bytes", (json_int_t)a->bytes, "sha256", a->sha256);
+    json_t *entry =
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:s}", "id", a->id, "filename", a->filename, "format", a->format,
+                  "media_type", a->media_type, "bytes", (json_int_t)a->bytes, "sha256", a->sha256);
     if (a->title[0])
         json_object_set_new(entry, "title", json_string(a->title));
     json_object_set_new(entry, "created_at", json_integer(a->created_at));
@@ -149,7 +157,8 @@ static int write_entry(const struct artifact *a, const char *url, struct buf *ou
 
 /* ---- sentences ---- */
 
-/* Flags of a reply are joined with "; ", so that no sentence may hold one; a name is all that comes from outside. */
+/* Flags of a reply are joined with "; ", so that no sentence may hold one; a name is all that comes from
+ * outside. */
 static void write_sentence(struct made *m, const char *why)
 {
     char text[LIMIT_ERROR_TEXT];
@@ -193,7 +202,8 @@ static bool is_taken(void *arg, const char *name)
         if (artifact_name_same(w->names[i], name))
             return true;
     snprintf(rest, sizeof rest, "outbound/%s", name);
-    return store_workspace_key(w->owner.org, w->consult, rest, key) == 0 && w->store->ops->exists(w->store->backend, key);
+    return store_workspace_key(w->owner.org, w->consult, rest, key) == 0 &&
+           w->store->ops->exists(w->store->backend, key);
 }
 
 static void remember_name(struct workspace *w, const char *name)
@@ -217,8 +227,8 @@ static void fill_digest(struct span bytes, char out[65])
 }
 
 /* Gives the bytes a name and an id and stores them. */
-static enum flag store_bytes(struct workspace *w, const struct directive_parts *parts, const struct format *format,
-                             struct span bytes, struct made *m)
+static enum flag store_bytes(struct workspace *w, const struct directive_parts *parts,
+                             const struct format *format, struct span bytes, struct made *m)
 {
     struct artifact *a = &m->artifact;
     *a = (struct artifact){.owner = w->owner, .bytes = bytes.n, .created_at = clock_wall_ms() / 1000};
@@ -243,7 +253,8 @@ static enum flag store_bytes(struct workspace *w, const struct directive_parts *
 }
 
 /* Parses and renders; *why is left empty when the flag says it all. */
-static enum flag make(struct workspace *w, struct span text, size_t max, struct made *m, char why[LIMIT_ERROR_TEXT])
+static enum flag make(struct workspace *w, struct span text, size_t max, struct made *m,
+                      char why[LIMIT_ERROR_TEXT])
 {
     struct directive_parts parts;
     struct buf bytes;
@@ -253,7 +264,8 @@ static enum flag make(struct workspace *w, struct span text, size_t max, struct 
     bool named = parts.filename[0] || parts.title[0];
     buf_init(&bytes, 2 * max + 64); /* a table grows by an apostrophe a cell at most */
     if (named || flag == FLAG_NONE)
-        artifact_name(span_str(parts.filename), span_str(parts.title), flag == FLAG_NONE ? format : NULL, m->filename);
+        artifact_name(span_str(parts.filename), span_str(parts.title), flag == FLAG_NONE ? format : NULL,
+                      m->filename);
     if (flag != FLAG_NONE)
         goto out;
     if (span_is(name, "image") && !w->image_generation) {
@@ -286,7 +298,8 @@ static void name_refused(struct span text, size_t max, struct made *m)
     directive_parts_free(&parts);
 }
 
-/* A name that is there already belongs to an earlier reply of the same consult: the next free one is taken. */
+/* A name that is there already belongs to an earlier reply of the same consult: the next free one is taken.
+ */
 static void keep(struct workspace *w, unsigned number, struct span text, struct made *m)
 {
     struct kept k = {.made = m};
@@ -305,7 +318,8 @@ static void keep(struct workspace *w, unsigned number, struct span text, struct 
         (void)change_manifest(w->store, w->owner.org, w->consult, append_quarantine, &k);
 }
 
-void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max, struct made *out)
+void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max,
+                    struct made *out)
 {
     char why[LIMIT_ERROR_TEXT] = "";
     *out = (struct made){.flag = refused};

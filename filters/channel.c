@@ -10,7 +10,7 @@ static bool is_buffered(const struct reply *r)
 /* Whether escaped text is white space alone. A unit that may be half of something visible is not. */
 static bool is_blank(struct span escaped)
 {
-    static const char *const blanks[] = {" ",      "\\n",     "\\r",     "\\t",     "\\f",
+    static const char *const blanks[] = {" ",       "\\n",     "\\r",     "\\t",     "\\f",
                                          "\\u0020", "\\u000a", "\\u000A", "\\u000d", "\\u000D",
                                          "\\u0009", "\\u00a0", "\\u00A0", "\xc2\xa0"};
     enum { BLANKS = sizeof blanks / sizeof blanks[0] };
@@ -50,7 +50,8 @@ static void on_text(void *arg, struct span escaped)
 /* Beyond this many a directive is not even kept. */
 static unsigned most_directives(const struct reply *r)
 {
-    return r->settings.directives > UINT32_MAX - LIMIT_FLAGS ? UINT32_MAX : r->settings.directives + LIMIT_FLAGS;
+    return r->settings.directives > UINT32_MAX - LIMIT_FLAGS ? UINT32_MAX
+                                                             : r->settings.directives + LIMIT_FLAGS;
 }
 
 static void on_directive(void *arg, struct buf *text, enum directive_end how)
@@ -187,8 +188,8 @@ void channel_feed(struct channel *c, const struct delta *d)
     c->length += length;
     c->undecided = holding && known > c->decided ? known - c->decided : 0;
     size_t made = r->scratch.n - from;
-    if (!is_buffered(r) && (r->same ||
-                            (made == text.n && memcmp(buf_span(&r->scratch).p + from, text.p, made) == 0))) {
+    if (!is_buffered(r) &&
+        (r->same || (made == text.n && memcmp(buf_span(&r->scratch).p + from, text.p, made) == 0))) {
         buf_cut(&r->scratch, from);
         made = text.n;
     } else {
@@ -246,7 +247,8 @@ void channel_tokens(struct channel *c, const struct delta *d)
     tokens_settle(t, !holding);
     if (!d)
         return;
-    /* Entries go where their text goes: with buffered text, and when nothing but the tail is left, in an event of its own. */
+    /* Entries go where their text goes: with buffered text, and when nothing but the tail is left, in an
+     * event of its own. */
     bool later = !r->event.whole && (is_buffered(r) || (c->ending && c->text_out == 0 && c->tail_n));
     size_t from = r->scratch.n;
     if (!later) {
@@ -269,4 +271,3 @@ size_t channel_held_bytes(const struct channel *c)
 {
     return directive_filter_held_bytes(c->filter) + (c->held ? c->held->pending.n : 0);
 }
-

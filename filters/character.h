@@ -1,9 +1,10 @@
 #ifndef FILTERS_CHARACTER_H
 #define FILTERS_CHARACTER_H
 /*
- * Reading the escaped inside of a JSON string (RFC 8259 §7) a character at a time, without decoding what nobody needs.
- * A character is what one escape or one byte stands for: an ASCII character, a code point below 0x10000, a surrogate
- * half (two escapes, perhaps in two pieces of text, make one code point), or one byte of a UTF-8 sequence.
+ * Reading the escaped inside of a JSON string (RFC 8259 §7) a character at a time, without decoding what
+ * nobody needs. A character is what one escape or one byte stands for: an ASCII character, a code point below
+ * 0x10000, a surrogate half (two escapes, perhaps in two pieces of text, make one code point), or one byte of
+ * a UTF-8 sequence.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +37,8 @@ static inline bool character_continues(uint32_t c, bool after_high)
     return (c & ~0x3fu) == (CHARACTER_BYTE | 0x80) || (after_high && character_is_low(c));
 }
 
-/* Bytes of UTF-8 that it stands for. A surrogate half counts 3, as U+FFFD does; the low half of a pair the fourth byte. */
+/* Bytes of UTF-8 that it stands for. A surrogate half counts 3, as U+FFFD does; the low half of a pair the
+ * fourth byte. */
 static inline size_t character_length(uint32_t c, bool after_high)
 {
     if (c < 0x80 || c >= CHARACTER_BYTE)
@@ -69,7 +71,8 @@ static inline int character_digits(const char *p, const char *end, uint32_t *c)
     return 1;
 }
 
-/* An escape; p is at its backslash. False: it goes on behind `end`. What is no escape (no valid JSON) is a backslash. */
+/* An escape; p is at its backslash. False: it goes on behind `end`. What is no escape (no valid JSON) is a
+ * backslash. */
 static inline bool character_escape(const char *p, const char *end, bool last, struct character *ch)
 {
     *ch = (struct character){'\\', 1};
@@ -90,7 +93,8 @@ static inline bool character_escape(const char *p, const char *end, bool last, s
     return true;
 }
 
-/* The character at p < end. False: its escape is not complete; `last`: it will not be, so take the bytes one by one. */
+/* The character at p < end. False: its escape is not complete; `last`: it will not be, so take the bytes one
+ * by one. */
 static inline bool character_read(const char *p, const char *end, bool last, struct character *ch)
 {
     unsigned char byte = (unsigned char)*p;
@@ -105,8 +109,9 @@ static inline bool character_begins(char c)
     return c == '<' || (c | 0x20) == 'h';
 }
 
-/* Whether a byte, with the one after it, may be of interest to the automata. A `<` or an H is not when neither the
- * marker that it begins can go on behind it, nor another marker begin, whose removal would let it go on later. */
+/* Whether a byte, with the one after it, may be of interest to the automata. A `<` or an H is not when
+ * neither the marker that it begins can go on behind it, nor another marker begin, whose removal would let it
+ * go on later. */
 static inline bool character_stops(char c, char next)
 {
     bool more = character_begins(next) || (next | 0x20) == 'w' || next == '\\';

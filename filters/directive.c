@@ -1,49 +1,52 @@
 /*
  * The directive filter. The grammar's automata are in filters/marker.c; here is what becomes of the text.
  *
- *            opening marker              {
- *   ┌──> TEXT ──────────────> LOOK ───────────> OPEN ──┐
- *   │     ^  <── stray, again ──┘                │ ^   │ another opening marker at a line's start:
- *   │     └──── text, again ── AFTER <── closing ┘ └───┘ the first is unterminated
- *   └───────────────────────────┘
+ *   TEXT   an opening marker: LOOK
+ *   LOOK   a `{`: OPEN; something else: the marker is stray, and TEXT again
+ *   OPEN   a closing marker: AFTER; another opening marker at a line's start: the first is unterminated, and
+ * OPEN afresh AFTER  all that goes with the directive is gone: TEXT; something else: TEXT again
  *
- * Text that is not decided yet stays as raw bytes between `hold` and `at` of a run; when a feed ends it is copied to `held`.
- * When what it was held for does not come, the run goes back to `hold` and reads it again as text ("again"), so that
- * it is searched for markers too. That happens at most once for each marker that was removed, over at most some
- * 100 characters, so the work stays linear. Everything goes through run_keep or run_drop once and in order.
+ * Text that is not decided yet stays as raw bytes between `hold` and `at` of a run; when a feed ends it is
+ * copied to `held`. When what it was held for does not come, the run goes back to `hold` and reads it again
+ * as text ("again"), so that it is searched for markers too. That happens at most once for each marker that
+ * was removed, over at most some 100 characters, so the work stays linear. Everything goes through run_keep
+ * or run_drop once and in order.
  *
- * The join rule (product.md §3): `out` is a second marker automaton that runs over what is passed on; the character with
- * which it would find a marker is dropped. Before the first removal it cannot find any, since `in` finds them first.
+ * The join rule (product.md §3): `out` is a second marker automaton that runs over what is passed on; the
+ * character with which it would find a marker is dropped. Before the first removal it cannot find any, since
+ * `in` finds them first.
  *
  * Choices where product.md §3 says nothing:
- * - Whether a directive begins at a line's start is told from the text that is passed on, so that what was removed before
- *   it does not count: `\n<directive><directive>\n` leaves `\n`. A line's start is the text's start, or behind a line feed.
- * - A fence line goes when its directive starts, also when that is never closed: a fence is no prose, and an open one
- *   would swallow the rest of the reply. The closing fence may stand behind a directive that follows at once, or
- *   that cut off the first one.
- * - The information string of a fence line holds neither backticks nor `<` or `>`. The fence line behind an opening marker
- *   need not be at a line's start.
+ * - Whether a directive begins at a line's start is told from the text that is passed on, so that what was
+ * removed before it does not count: `\n<directive><directive>\n` leaves `\n`. A line's start is the text's
+ * start, or behind a line feed.
+ * - A fence line goes when its directive starts, also when that is never closed: a fence is no prose, and an
+ * open one would swallow the rest of the reply. The closing fence may stand behind a directive that follows
+ * at once, or that cut off the first one.
+ * - The information string of a fence line holds neither backticks nor `<` or `>`. The fence line behind an
+ * opening marker need not be at a line's start.
  * - The `{` is one of the first 64 characters behind the marker; \n, \r, \t are two characters each there.
- * - An opening marker at a line's start inside a directive begins another, whatever follows it: if that is no metadata, the
- *   text up to the closing marker is the invalid directive's, and no byte of it is passed on.
+ * - An opening marker at a line's start inside a directive begins another, whatever follows it: if that is no
+ * metadata, the text up to the closing marker is the invalid directive's, and no byte of it is passed on.
  * - A blank is a space or a tab. Zero-width characters and no-break spaces in a marker make it plain text.
- * - Line breaks are LF and CRLF. Lines in a directive are also escaped line breaks, when its metadata is escaped.
+ * - Line breaks are LF and CRLF. Lines in a directive are also escaped line breaks, when its metadata is
+ * escaped.
  * - Blanks behind a directive go only if a line break follows within 64 characters.
- * - `>>` behind `</HW_ATTACHMENT>`, and what makes `>>>HW_ATTACHMENT` an ordinary closing marker as well, go with it.
+ * - `>>` behind `</HW_ATTACHMENT>`, and what makes `>>>HW_ATTACHMENT` an ordinary closing marker as well, go
+ * with it.
  */
 #include "filters/directive.h"
 
 #include <stdint.h>
 
 #include "base/xalloc.h"
+#include "filters/body.h"
 #include "filters/character.h"
 #include "filters/marker.h"
 
 enum {
-    SLACK = 128,       /* bytes over the cap in which a closing marker can still be found and cut off */
-    MARKER_LAST = 48,  /* no marker, with what is cut off before it, is longer */
-    HELD_RAW = 8192,   /* more than all that can be held, every character spelt \uXXXX, and a piece */
-    PIECE = 256,       /* bytes read at a time while something is held */
+    HELD_RAW = 8192, /* more than all that can be held, every character spelt \uXXXX, and a piece */
+    PIECE = 256,     /* bytes read at a time while something is held */
 };
 
 enum mode { MODE_TEXT, MODE_LOOK, MODE_OPEN, MODE_AFTER };
@@ -51,9 +54,8 @@ enum mode { MODE_TEXT, MODE_LOOK, MODE_OPEN, MODE_AFTER };
 struct directive_filter {
     const struct directive_callbacks *callbacks;
     void *arg;
-    size_t max;
     struct buf held; /* raw text not decided yet */
-    struct buf text; /* of the open directive, and the beginning of its closing marker */
+    struct body body;
     struct marker in, out;
     union {
         struct marker_lookahead look;
@@ -67,12 +69,12 @@ struct directive_filter {
     uint8_t marker;      /* characters of the opening marker that is looked behind */
     uint8_t fence_units; /* of the fence line before it */
     uint8_t mode;
-    bool line;      /* what was passed on ends at a line's start */
-    bool fenced;    /* a fence line was removed, and nothing passed on since */
-    bool too_large; /* some of the open directive's text was thrown away */
+    bool line;   /* what was passed on ends at a line's start */
+    bool fenced; /* a fence line was removed, and nothing passed on since */
 };
 
-/* One pass over contiguous raw text. [emit, hold) is passed on but not handed out yet (empty unless fate_kept), [hold, at) is held. */
+/* One pass over contiguous raw text. [emit, hold) is passed on but not handed out yet (empty unless
+ * fate_kept), [hold, at) is held. */
 struct run {
     const char *emit, *hold, *at, *end;
     bool last; /* nothing follows: an escape that is not complete will not be */
@@ -152,147 +154,35 @@ static void run_again(struct directive_filter *f, struct run *r, enum mode mode)
     f->mode = (uint8_t)mode;
 }
 
-/* ---- the text of an open directive ---- */
-
-static void text_add(struct directive_filter *f, const char *p, size_t n)
-{
-    struct buf *text = &f->text;
-    if (n <= text->max - text->n) {
-        (void)buf_addn(text, p, n);
-        return;
-    }
-    /* No more than the cap is of use, and what may be the beginning of a closing marker. */
-    f->too_large = true;
-    if (n > MARKER_LAST) {
-        buf_cut(text, f->max);
-        (void)buf_addn(text, p, f->max - text->n);
-        return;
-    }
-    memmove(text->data + text->start + f->max, text->data + text->start + text->n - MARKER_LAST, MARKER_LAST);
-    buf_cut(text, f->max + MARKER_LAST);
-    (void)buf_addn(text, p, n);
-}
-
-static void text_add_code(struct directive_filter *f, uint32_t c)
-{
-    char utf8[4];
-    size_t n = 0;
-    if (c < 0x80) {
-        utf8[n++] = (char)c;
-    } else if (c < 0x800) {
-        utf8[n++] = (char)(0xc0 | c >> 6);
-        utf8[n++] = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        utf8[n++] = (char)(0xe0 | c >> 12);
-        utf8[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-        utf8[n++] = (char)(0x80 | (c & 0x3f));
-    } else {
-        utf8[n++] = (char)(0xf0 | c >> 18);
-        utf8[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-        utf8[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-        utf8[n++] = (char)(0x80 | (c & 0x3f));
-    }
-    text_add(f, utf8, n);
-}
-
-/* A high half waits in f->high for its low half; one that stays alone is no character. */
-static void text_add_lone(struct directive_filter *f)
-{
-    if (f->high)
-        text_add_code(f, 0xfffd);
-}
-
-static void text_add_character(struct directive_filter *f, uint32_t c)
-{
-    if (f->high && character_is_low(c)) {
-        text_add_code(f, 0x10000u + ((f->high - 0xd800u) << 10) + (c - 0xdc00u));
-        return;
-    }
-    text_add_lone(f);
-    if (character_is_high(c))
-        return;
-    if (c >= CHARACTER_BYTE)
-        text_add(f, (char[]){(char)(c & 0xff)}, 1);
-    else
-        text_add_code(f, character_is_low(c) ? 0xfffd : c);
-}
-
-static bool text_ends(const struct buf *text, const char *end)
-{
-    size_t n = strlen(end);
-    return text->n >= n && strncasecmp(text->data + text->start + text->n - n, end, n) == 0;
-}
-
-/* What models leave before a closing marker. */
-static void text_trim(struct buf *text)
-{
-    static const char *const left[] = {"<<</", "<<<END", "<<<END_", "<<<END "};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        if (text_ends(text, left[i])) {
-            buf_cut(text, text->n - strlen(left[i]));
-            return;
-        }
-    const char *start = text->data + text->start, *end = start + text->n;
-    for (int i = 0; i < MARKER_BLANKS && end > start && (end[-1] == ' ' || end[-1] == '\t'); i++)
-        end--;
-    if (end - start >= 3 && memcmp(end - 3, "<<<", 3) == 0)
-        buf_cut(text, (size_t)(end - 3 - start));
-}
-
-/* Cuts at the cap, and a UTF-8 sequence that this left incomplete. */
-static void text_cut(struct directive_filter *f)
-{
-    struct buf *text = &f->text;
-    if (text->n <= f->max && !f->too_large)
-        return;
-    f->too_large = true;
-    buf_cut(text, f->max);
-    const unsigned char *end = (const unsigned char *)text->data + text->start + text->n;
-    for (size_t back = 1; back <= 3 && back <= text->n; back++) {
-        unsigned char byte = *(end - back);
-        if (byte < 0x80)
-            return;
-        if (byte >= 0xc0) {
-            size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-            buf_cut(text, length > back ? text->n - back : text->n);
-            return;
-        }
-    }
-}
-
 /* ---- an open directive ---- */
 
 static void open_start(struct directive_filter *f, unsigned escaping)
 {
-    buf_init(&f->text, f->max > SIZE_MAX - SLACK ? SIZE_MAX : f->max + SLACK);
+    body_init(&f->body, f->body.max);
     f->inside = (struct marker_inside){.escaping = (uint8_t)escaping};
-    f->too_large = false;
 }
 
 /* Hands the directive out without its last `marker` bytes. */
 static void open_end(struct directive_filter *f, struct run *r, size_t marker, enum directive_end how)
 {
-    buf_cut(&f->text, f->text.n - marker);
-    if (how == DIRECTIVE_COMPLETE && !f->too_large)
-        text_trim(&f->text);
-    text_cut(f);
-    if (how == DIRECTIVE_COMPLETE && f->too_large)
+    body_close(&f->body, marker, how == DIRECTIVE_COMPLETE);
+    if (how == DIRECTIVE_COMPLETE && f->body.too_large)
         how = DIRECTIVE_TOO_LARGE;
     run_flush(f, r);
-    f->callbacks->directive(f->arg, &f->text, how);
-    buf_free(&f->text);
+    f->callbacks->directive(f->arg, &f->body.text, how);
+    body_free(&f->body);
 }
 
 /* An opening marker at a line's start: what stands behind it begins the second directive. */
 static void open_second(struct directive_filter *f, struct run *r)
 {
-    char behind[MARKER_LAST];
+    char behind[BODY_LAST];
     unsigned n, length = marker_inside_length(&f->inside, &n);
     unsigned escaping = f->inside.escaping; /* they stand in the same string */
-    memcpy(behind, f->text.data + f->text.start + f->text.n - n, n);
+    memcpy(behind, body_last(&f->body, n).p, n);
     open_end(f, r, length, DIRECTIVE_UNTERMINATED);
     open_start(f, escaping);
-    text_add(f, behind, n);
+    body_add(&f->body, behind, n);
 }
 
 static void open_step(struct directive_filter *f, struct run *r, struct character ch)
@@ -302,7 +192,7 @@ static void open_step(struct directive_filter *f, struct run *r, struct characte
         open_second(f, r);
         end = marker_inside_step(&f->inside, ch.c);
     }
-    text_add_character(f, ch.c);
+    body_add_character(&f->body, ch.c, f->high);
     f->units++;
     run_drop(f, r, 1);
     if (end == END_OPEN)
@@ -459,7 +349,7 @@ static void plain_inside(struct directive_filter *f, struct run *r)
     if (n == 0)
         return;
     run_fate(f, r, n, false);
-    text_add(f, r->at, n);
+    body_add(&f->body, r->at, n);
     r->emit = r->hold = r->at = r->at + n;
 }
 
@@ -504,21 +394,22 @@ static struct run run_of(struct span s, size_t done)
 static void restart(struct directive_filter *f)
 {
     buf_free(&f->held);
-    buf_free(&f->text);
+    body_free(&f->body);
     f->in = f->out = (struct marker){0};
     f->fence = (struct marker_fence){0};
     f->done = f->units = f->high = 0;
     f->mode = MODE_TEXT;
     f->line = true;
-    f->fenced = f->too_large = false;
+    f->fenced = false;
 }
 
-struct directive_filter *directive_filter_create(const struct directive_callbacks *callbacks, void *arg, size_t max)
+struct directive_filter *directive_filter_create(const struct directive_callbacks *callbacks, void *arg,
+                                                 size_t max)
 {
     struct directive_filter *f = xcalloc(1, sizeof *f);
     f->callbacks = callbacks;
     f->arg = arg;
-    f->max = max;
+    body_init(&f->body, max);
     buf_init(&f->held, HELD_RAW);
     restart(f);
     return f;
@@ -529,7 +420,7 @@ void directive_filter_destroy(struct directive_filter *f)
     if (!f)
         return;
     buf_free(&f->held);
-    buf_free(&f->text);
+    body_free(&f->body);
     xfree(f);
 }
 
@@ -565,7 +456,7 @@ void directive_filter_feed(struct directive_filter *f, struct span escaped)
 
 static void finish_open(struct directive_filter *f, struct run *r)
 {
-    text_add_lone(f);
+    body_add_lone(&f->body, f->high);
     f->high = 0;
     if (marker_inside_second(&f->inside))
         open_second(f, r);
@@ -598,5 +489,5 @@ bool directive_filter_holding(const struct directive_filter *f)
 
 size_t directive_filter_held_bytes(const struct directive_filter *f)
 {
-    return f->text.room;
+    return f->body.text.room;
 }

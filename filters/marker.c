@@ -6,7 +6,9 @@
 
 static const char name_letters[MARKER_NAME + 1] = "hw_attachment";
 
-enum { SECOND_H = 9 }; /* characters up to and with the second H, the only one with which the name could begin again */
+enum {
+    SECOND_H = 9
+}; /* characters up to and with the second H, the only one with which the name could begin again */
 
 static uint32_t lower(uint32_t c)
 {
@@ -214,7 +216,16 @@ enum marker_start marker_lookahead_step(struct marker_lookahead *l, uint32_t c)
 
 /* ---- inside a directive ---- */
 
-enum { PREFIX_NONE, PREFIX_LESS1, PREFIX_LESS2, PREFIX_LESS3, PREFIX_SLASH, PREFIX_GREATER1, PREFIX_GREATER2, PREFIX_GREATER3 };
+enum {
+    PREFIX_NONE,
+    PREFIX_LESS1,
+    PREFIX_LESS2,
+    PREFIX_LESS3,
+    PREFIX_SLASH,
+    PREFIX_GREATER1,
+    PREFIX_GREATER2,
+    PREFIX_GREATER3
+};
 
 /* What stands between a line's start and the name. */
 static void prefix_step(struct marker_inside *in, uint32_t c)
@@ -318,14 +329,26 @@ bool marker_inside_second(const struct marker_inside *in)
 
 /* ---- behind a directive ---- */
 
-enum { PHASE_OVER, PHASE_SLASH, PHASE_NAME, PHASE_BLANKS, PHASE_CR, PHASE_TICKS, PHASE_CLOSING, PHASE_CLOSING_CR };
+enum {
+    PHASE_OVER,
+    PHASE_SLASH,
+    PHASE_NAME,
+    PHASE_BLANKS,
+    PHASE_CR,
+    PHASE_TICKS,
+    PHASE_CLOSING,
+    PHASE_CLOSING_CR
+};
 
 enum { HELD_BLANKS = 64 };
 
 void marker_after_start(struct marker_after *a, enum marker_end how, bool line, bool fenced)
 {
     *a = (struct marker_after){.line = line, .fenced = fenced};
-    a->phase = how == END_SLASH ? PHASE_SLASH : how == END_GREATER ? PHASE_NAME : line ? PHASE_BLANKS : PHASE_OVER;
+    a->phase = how == END_SLASH     ? PHASE_SLASH
+               : how == END_GREATER ? PHASE_NAME
+               : line               ? PHASE_BLANKS
+                                    : PHASE_OVER;
     tail_start(&a->tail);
 }
 

@@ -1,10 +1,11 @@
 #ifndef FILTERS_MARKER_H
 #define FILTERS_MARKER_H
 /*
- * The automata of the directive grammar (product.md §3). Each takes one character (filters/character.h) a step and
- * knows nothing of bytes, pieces or output: filters/directive.c decides what becomes of the text.
+ * The automata of the directive grammar (product.md §3). Each takes one character (filters/character.h) a
+ * step and knows nothing of bytes, pieces or output: filters/directive.c decides what becomes of the text.
  *
- * All start from zeroed memory. "Live" is how many of the last characters may still become what is looked for.
+ * All start from zeroed memory. "Live" is how many of the last characters may still become what is looked
+ * for.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +26,9 @@ struct marker_tail {
 };
 
 /*
- * Markers in running text: `<<<HW_ATTACHMENT` and `HW_ATTACHMENT>>>`. Several candidates may overlap (a run of `<`, a
- * suffix that begins another name, the H in the middle of the name); all of them are followed at once.
+ * Markers in running text: `<<<HW_ATTACHMENT` and `HW_ATTACHMENT>>>`. Several candidates may overlap (a run
+ * of `<`, a suffix that begins another name, the H in the middle of the name); all of them are followed at
+ * once.
  */
 struct marker {
     uint8_t less;   /* of <<<, and the */
@@ -53,8 +55,8 @@ static inline enum marker_event marker_step(struct marker *m, uint32_t c)
 
 unsigned marker_live(const struct marker *m);
 
-/* A fence line that may stand before a directive. Its information string holds no backtick (four backticks are another
- * fence) and, so that no marker hides in it, no `<` or `>`. */
+/* A fence line that may stand before a directive. Its information string holds no backtick (four backticks
+ * are another fence) and, so that no marker hides in it, no `<` or `>`. */
 enum marker_fence_state { FENCE_NONE, FENCE_TICKS, FENCE_INFO, FENCE_CR, FENCE_WHOLE };
 
 struct marker_fence {
@@ -88,8 +90,9 @@ enum marker_escaping { ESCAPING_UNKNOWN, ESCAPING_BRACE, ESCAPING_NO, ESCAPING_Y
 struct marker_inside {
     uint8_t prefix, blanks, form, name;
     struct marker_tail tail;
-    uint8_t escaping; /* whether a backslash and an n are a line break: the directive stands in a JSON string */
-    bool line;        /* at a line's start */
+    uint8_t
+        escaping; /* whether a backslash and an n are a line break: the directive stands in a JSON string */
+    bool line;    /* at a line's start */
     bool backslash;
 };
 
@@ -102,8 +105,8 @@ enum marker_end {
 };
 
 enum marker_end marker_inside_step(struct marker_inside *in, uint32_t c);
-/* After END_MARKER, END_SLASH, END_GREATER: the marker's characters. After END_SECOND: those of the opening marker and what followed
- * it, of which the last `behind` are the second directive's text. */
+/* After END_MARKER, END_SLASH, END_GREATER: the marker's characters. After END_SECOND: those of the opening
+ * marker and what followed it, of which the last `behind` are the second directive's text. */
 unsigned marker_inside_length(const struct marker_inside *in, unsigned *behind);
 /* Whether the second directive's marker is complete but for what follows it. */
 bool marker_inside_second(const struct marker_inside *in);
@@ -124,8 +127,10 @@ struct marker_after {
 
 enum marker_taken {
     AFTER_OPEN,
-    AFTER_TAKEN, /* all since the last answer goes with the directive; go on, or it is over (marker_after_over) */
-    AFTER_NOT,   /* all since the last answer is text, or is to be given to the automaton again (not marker_after_over) */
+    AFTER_TAKEN, /* all since the last answer goes with the directive; go on, or it is over
+                    (marker_after_over) */
+    AFTER_NOT,   /* all since the last answer is text, or is to be given to the automaton again (not
+                    marker_after_over) */
 };
 
 void marker_after_start(struct marker_after *a, enum marker_end how, bool line, bool fenced);

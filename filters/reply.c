@@ -57,7 +57,8 @@ void reply_own_event(struct reply *r, struct buf *out)
 
 /* ---- one event ---- */
 
-/* Fills in r->event. `room` holds a joined copy of several data lines; to be freed after the event was read. */
+/* Fills in r->event. `room` holds a joined copy of several data lines; to be freed after the event was read.
+ */
 static void read_block(struct reply *r, struct span block, struct buf *room)
 {
     struct reply_event *e = &r->event;
@@ -217,7 +218,8 @@ static unsigned missing_line_ends(struct span block)
 {
     unsigned found = 0;
     while (block.n && found < 2) {
-        size_t n = span_ends(block, "\r\n") ? 2 : block.p[block.n - 1] == '\n' || block.p[block.n - 1] == '\r';
+        size_t n =
+            span_ends(block, "\r\n") ? 2 : block.p[block.n - 1] == '\n' || block.p[block.n - 1] == '\r';
         if (n == 0)
             break;
         block.n -= n;

@@ -1,8 +1,9 @@
 #ifndef FILTERS_REPLY_STATE_H
 #define FILTERS_REPLY_STATE_H
 /*
- * The reply filter's inside, shared by reply.c (bytes into events, and the order of things at the end), rewrite.c (one event in,
- * what a client may see of it out) and channel.c (the text of one channel). Nobody else includes it.
+ * The reply filter's inside, shared by reply.c (bytes into events, and the order of things at the end),
+ * rewrite.c (one event in, what a client may see of it out) and channel.c (the text of one channel). Nobody
+ * else includes it.
  *
  * An event is worked on in two steps, between which the filter may wait for directives to be settled:
  *   rewrite_read    feeds its text to the directive filters and notes how the event changes
@@ -26,21 +27,21 @@ struct channel {
     struct held *held;     /* NULL: nothing */
     struct tokens *tokens; /* NULL: no log probabilities came yet */
     uint32_t number;
-    unsigned directives;   /* since its text began */
-    bool open;             /* text came and its end did not */
-    bool visible;          /* something else than white space was passed on */
-    bool reported;         /* had a directive or a marker */
-    bool changed;          /* in this event: its text is another now */
-    bool tokens_read;      /* in this event: its log probabilities are in step */
-    bool ending;           /* in this event: its end came, and is still to be written */
-    size_t undecided;      /* bytes of text held or inside a directive */
-    size_t decided;        /* in this feed: bytes that the filter decided on */
+    unsigned directives; /* since its text began */
+    bool open;           /* text came and its end did not */
+    bool visible;        /* something else than white space was passed on */
+    bool reported;       /* had a directive or a marker */
+    bool changed;        /* in this event: its text is another now */
+    bool tokens_read;    /* in this event: its log probabilities are in step */
+    bool ending;         /* in this event: its end came, and is still to be written */
+    size_t undecided;    /* bytes of text held or inside a directive */
+    size_t decided;      /* in this feed: bytes that the filter decided on */
     /* This event's text of the channel. */
-    uint64_t event;        /* the event these are about */
-    size_t length;         /* bytes of UTF-8, counted only when log probabilities need it */
-    size_t place;          /* offset behind its last text in the event */
-    size_t text_out;       /* bytes of text left of it */
-    size_t tail, tail_n;   /* in reply's scratch: what its end let go */
+    uint64_t event;      /* the event these are about */
+    size_t length;       /* bytes of UTF-8, counted only when log probabilities need it */
+    size_t place;        /* offset behind its last text in the event */
+    size_t text_out;     /* bytes of text left of it */
+    size_t tail, tail_n; /* in reply's scratch: what its end let go */
 };
 
 /* How an event changes: `cut` bytes at `at` become n bytes of the scratch buffer. */
@@ -60,39 +61,41 @@ struct reply {
     size_t directive_bytes; /* of all directives so far */
 
     /* Bytes in. */
-    struct buf in;        /* an unfinished event; while waiting, the event and what came after it */
+    struct buf in; /* an unfinished event; while waiting, the event and what came after it */
     struct sse_scan scan;
-    struct span run;      /* blocks that pass as they are and are not in `out` yet */
-    bool first_done;      /* the stream's first block was seen */
+    struct span run; /* blocks that pass as they are and are not in `out` yet */
+    bool first_done; /* the stream's first block was seen */
 
     /* The event being worked on. */
     struct reply_event event;
     uint64_t serial;
-    struct buf scratch;   /* replacements, escaped */
+    struct buf scratch; /* replacements, escaped */
     struct change *changes;
     size_t nchanges, changes_room;
     size_t text_out, tokens_out; /* bytes of text and entries left in the event */
-    struct span feeding;  /* the text being fed */
-    size_t feeding_from;  /* end of the scratch buffer before it */
-    bool same;            /* the filter passed it on as it is, in one piece */
-    bool closing;         /* no text comes after this event: everything held goes out before it */
+    struct span feeding;         /* the text being fed */
+    size_t feeding_from;         /* end of the scratch buffer before it */
+    bool same;                   /* the filter passed it on as it is, in one piece */
+    bool closing;                /* no text comes after this event: everything held goes out before it */
 
     /* The end. */
     struct buf error_event;
     bool waiting, ending, clean, closed, done, failed;
-    bool done_seen;       /* [DONE] went out */
-    unsigned open_end;    /* line ends that the last block lacks before another one may follow */
+    bool done_seen;    /* [DONE] went out */
+    unsigned open_end; /* line ends that the last block lacks before another one may follow */
 };
 
 /* NULL: too many. */
 struct channel *channel_get(struct reply *r, uint32_t number) MUST_USE;
 struct channel *channel_find(const struct reply *r, uint32_t number) MUST_USE;
 void channel_destroy(struct channel *c);
-/* Feeds a piece of text; what comes out is appended to the reply's scratch buffer, or to the channel's pending text. Notes the change. */
+/* Feeds a piece of text; what comes out is appended to the reply's scratch buffer, or to the channel's
+ * pending text. Notes the change. */
 void channel_feed(struct channel *c, const struct delta *d);
 /* Ends the text: what was held is the channel's tail, or pending. */
 void channel_end(struct channel *c);
-/* Log probabilities of this channel have come: from now on its text is followed by them. Before the event's text is fed. */
+/* Log probabilities of this channel have come: from now on its text is followed by them. Before the event's
+ * text is fed. */
 void channel_start_tokens(struct channel *c);
 /* Brings the log probabilities of this event in step; d: their place, or NULL when it has none. */
 void channel_tokens(struct channel *c, const struct delta *d);

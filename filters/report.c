@@ -241,4 +241,3 @@ void report_links(const struct report *p, uint32_t channel, struct buf *out)
         any = true;
     }
 }
-

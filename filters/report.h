@@ -1,8 +1,9 @@
 #ifndef FILTERS_REPORT_H
 #define FILTERS_REPORT_H
 /*
- * What a reply's directives came to: the artifacts in their order, the flags, and what is said of them to the client
- * (product.md §§3, 4.4, 5.2). Part of the reply filter; knows nothing of events. Memory only once there is something to say.
+ * What a reply's directives came to: the artifacts in their order, the flags, and what is said of them to the
+ * client (product.md §§3, 4.4, 5.2). Part of the reply filter; knows nothing of events. Memory only once
+ * there is something to say.
  */
 #include <stdint.h>
 
@@ -30,12 +31,14 @@ bool report_settle(struct report *p, unsigned number, const struct reply_artifac
 bool report_due(const struct report *p);
 /* Appends "outbound_artifacts":[…] and, when something went wrong, ,"flagForReview":true,"reason":"…". */
 void report_members(const struct report *p, struct buf *out);
-/* Appends the reasons as they stand in the report, as the inside of a JSON string or plain; nothing when nothing went wrong. */
+/* Appends the reasons as they stand in the report, as the inside of a JSON string or plain; nothing when
+ * nothing went wrong. */
 void report_reasons(const struct report *p, bool escaped, struct buf *out);
-/* Appends, as the inside of a JSON string, the sentence that stands in for a reply of which nothing was left: which files that channel's
- * directives made, or which could not be made and why. */
+/* Appends, as the inside of a JSON string, the sentence that stands in for a reply of which nothing was left:
+ * which files that channel's directives made, or which could not be made and why. */
 void report_sentence(const struct report *p, uint32_t channel, struct buf *out);
-/* Appends, as the inside of a JSON string, an empty line and one Markdown link a line for each file of that channel; nothing when there are none. */
+/* Appends, as the inside of a JSON string, an empty line and one Markdown link a line for each file of that
+ * channel; nothing when there are none. */
 void report_links(const struct report *p, uint32_t channel, struct buf *out);
 
 #endif

@@ -113,7 +113,8 @@ static void copy_within(struct buf *b, size_t from, size_t n)
     }
 }
 
-/* The channel's end: what was held, and what is told at the end of a text. It joins the text that the event brings, or goes before the event. */
+/* The channel's end: what was held, and what is told at the end of a text. It joins the text that the event
+ * brings, or goes before the event. */
 static void write_end(struct reply *r, struct channel *c, struct buf *out)
 {
     size_t from = r->scratch.n;
@@ -156,7 +157,8 @@ static void write_report_event(struct reply *r, struct buf *out)
     report_members(&r->report, &members);
     r->report.sent = true;
     reply_own_event(r, out);
-    r->settings.dialect.report_event(shape, buf_span(&members), r->event.error || (r->ending && !r->clean), out);
+    r->settings.dialect.report_event(shape, buf_span(&members), r->event.error || (r->ending && !r->clean),
+                                     out);
     buf_free(&members);
 }
 

@@ -1,11 +1,12 @@
 #ifndef JOBS_JOB_H
 #define JOBS_JOB_H
 /*
- * Blocking work off the event loop: one thread a queue (disk, records), so that work of one kind keeps its order. The loop watches
- * job_queue_fd and calls job_queue_reap, which runs the `done` callbacks on the loop. Nothing is shared but the job itself.
+ * Blocking work off the event loop: one thread a queue (disk, records), so that work of one kind keeps its
+ * order. The loop watches job_queue_fd and calls job_queue_reap, which runs the `done` callbacks on the loop.
+ * Nothing is shared but the job itself.
  *
- * Owner: after a successful job_submit the queue owns the job until its `done` callback, which gets it back. job_submit answers -1
- * when the queue is full; the job is then still the caller's.
+ * Owner: after a successful job_submit the queue owns the job until its `done` callback, which gets it back.
+ * job_submit answers -1 when the queue is full; the job is then still the caller's.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +16,9 @@
 struct job {
     void (*work)(struct job *job); /* in the thread; touches nothing but the job and what it alone owns */
     void (*done)(struct job *job); /* on the loop; frees the job */
-    bool cancelled;                /* set by job_cancel: the result is not wanted (work may be running); `done` still comes */
-    struct job *next;              /* the queue's */
+    bool
+        cancelled; /* set by job_cancel: the result is not wanted (work may be running); `done` still comes */
+    struct job *next; /* the queue's */
 };
 
 struct job_queue;

@@ -1,4 +1,5 @@
-/* The thread behind a queue: jobs go in through a list under a lock, come back through another, and an eventfd tells the loop. */
+/* The thread behind a queue: jobs go in through a list under a lock, come back through another, and an
+ * eventfd tells the loop. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -163,7 +164,8 @@ int job_queue_fd(const struct job_queue *q)
     return q->fd;
 }
 
-/* The list is taken whole first, so that a `done` may submit again, and what finishes meanwhile waits for the next turn of the loop. */
+/* The list is taken whole first, so that a `done` may submit again, and what finishes meanwhile waits for the
+ * next turn of the loop. */
 void job_queue_reap(struct job_queue *q)
 {
     uint64_t count;

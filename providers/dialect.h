@@ -7,13 +7,13 @@
 #include "base/api.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/reply_event.h"
 #include "base/json.h"
+#include "base/reply_event.h"
 
 /* A request as far as the proxy needs to know it. Spans point into the body. */
 struct request_facts {
-    struct span root;       /* the top-level object; n = 0: not JSON or another shape: relay untouched */
-    struct span model;      /* inside of the string, escaped */
+    struct span root;  /* the top-level object; n = 0: not JSON or another shape: relay untouched */
+    struct span model; /* inside of the string, escaped */
     bool stream;
     unsigned choices;       /* `n`; 1 when absent */
     bool machine_read;      /* product.md §2.4: response_format, forced tool_choice … */
@@ -21,7 +21,7 @@ struct request_facts {
     struct span hw;         /* value of the top-level key; n = 0: absent */
     struct span hw_whole;   /* key and value, as json_iter's whole */
     struct span attachments, attachments_whole;
-    struct span place;      /* value in which the protocol text goes; the dialect's own business */
+    struct span place; /* value in which the protocol text goes; the dialect's own business */
 };
 
 /* How replies are framed. */
@@ -29,26 +29,33 @@ enum framing { FRAMING_SSE, FRAMING_NDJSON, FRAMING_WHOLE };
 
 struct dialect {
     enum api api;
-    /* Reads a request. A body that is no JSON, or of another shape than this API's, leaves facts->root empty; that is no error. */
+    /* Reads a request. A body that is no JSON, or of another shape than this API's, leaves facts->root empty;
+     * that is no error. */
     void (*request)(struct span body, struct request_facts *facts);
-    /* Adds to `edits` (offsets into body) what puts the protocol text (plain UTF-8) in its place; `room` owns the inserted bytes, must outlive
-     * the edits and may not grow any more. Called only when facts->root is not empty. */
-    void (*add_protocol)(struct span body, const struct request_facts *facts, struct span protocol, struct buf *room,
-                         struct edits *edits);
-    /* Fills in what an event says: deltas, bare, ends_reply … e->raw, e->json, e->whole are set. `choices` as in the request; *ends is kept
-     * between the calls of one reply. JSON that is not valid, or of another shape, leaves the event without deltas. */
+    /* Adds to `edits` (offsets into body) what puts the protocol text (plain UTF-8) in its place; `room` owns
+     * the inserted bytes, must outlive the edits and may not grow any more. Called only when facts->root is
+     * not empty. */
+    void (*add_protocol)(struct span body, const struct request_facts *facts, struct span protocol,
+                         struct buf *room, struct edits *edits);
+    /* Fills in what an event says: deltas, bare, ends_reply … e->raw, e->json, e->whole are set. `choices` as
+     * in the request; *ends is kept between the calls of one reply. JSON that is not valid, or of another
+     * shape, leaves the event without deltas. */
     void (*event)(struct reply_event *e, unsigned choices, struct reply_ends *ends);
-    /* Appends to `out` a reduced copy of an event with text, from which the next two make events; called when text of that channel begins to be
-     * held, so that the original event need not be kept. At most a few hundred bytes. */
+    /* Appends to `out` a reduced copy of an event with text, from which the next two make events; called when
+     * text of that channel begins to be held, so that the original event need not be kept. At most a few
+     * hundred bytes. */
     void (*keep_shape)(const struct reply_event *e, uint32_t channel, struct buf *out);
-    /* A whole framed event of that shape with this (escaped) text in that channel and, where given, this (inside of a JSON array) in the
-     * place for log probabilities (NULL span: none). */
-    void (*text_event)(struct span shape, uint32_t channel, struct span escaped, struct span tokens, struct buf *out);
-    /* A whole framed event of the kind that ends a reply, carrying `report` (members without braces, e.g. "outbound_artifacts":[…]). `shape` may be
-     * empty. cut: the provider broke the reply off, so it did not stop by itself. */
+    /* A whole framed event of that shape with this (escaped) text in that channel and, where given, this
+     * (inside of a JSON array) in the place for log probabilities (NULL span: none). */
+    void (*text_event)(struct span shape, uint32_t channel, struct span escaped, struct span tokens,
+                       struct buf *out);
+    /* A whole framed event of the kind that ends a reply, carrying `report` (members without braces, e.g.
+     * "outbound_artifacts":[…]). `shape` may be empty. cut: the provider broke the reply off, so it did not
+     * stop by itself. */
     void (*report_event)(struct span shape, struct span report, bool cut, struct buf *out);
-    /* An error of Penstock's own as a reply body, and as an event of a stream. named: as an SSE event called `error`, which is what a caller
-     * asked for with X-HW-Errors: event; else as this API's own providers send an error inside a running stream. */
+    /* An error of Penstock's own as a reply body, and as an event of a stream. named: as an SSE event called
+     * `error`, which is what a caller asked for with X-HW-Errors: event; else as this API's own providers
+     * send an error inside a running stream. */
     void (*error_body)(const struct error *e, struct buf *out);
     void (*error_event)(const struct error *e, bool named, struct buf *out);
     /* What goes out while Penstock keeps a client of a stream waiting; empty: nothing. */
@@ -60,11 +67,12 @@ const struct dialect *dialect_find(enum api api);
 /* A JSON error body in OpenAI's shape, for requests of no API. */
 void dialect_plain_error(const struct error *e, struct buf *out);
 
-/* Told from method and path (without query) under the provider, product.md §2.1. `stored`: a stored reply is fetched or cancelled, so only the reply side applies. */
+/* Told from method and path (without query) under the provider, product.md §2.1. `stored`: a stored reply is
+ * fetched or cancelled, so only the reply side applies. */
 enum api dialect_api(struct span method, struct span path, bool *stored);
 
-/* The attachment protocol: a short text for the model (product.md §2.4). `formats`: names, comma separated, of what this
- * deployment can render. */
+/* The attachment protocol: a short text for the model (product.md §2.4). `formats`: names, comma separated,
+ * of what this deployment can render. */
 void protocol_text(struct span formats, bool image_generation, struct buf *out);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * OpenAI Chat Completions and what speaks like it: Azure, OpenRouter, Moonshot, vLLM, llama.cpp, Mistral …
  *
- * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content (message.content in a whole
- * reply), a string or an array of parts. Reasoning, refusals, tool calls and audio are no text and are never looked at.
+ * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content
+ * (message.content in a whole reply), a string or an array of parts. Reasoning, refusals, tool calls and
+ * audio are no text and are never looked at.
  */
 #include "providers/openai_chat.h"
 
@@ -40,9 +41,8 @@ static bool is_machine_format(struct span format)
 /* Members with which vLLM and llama.cpp force the reply's grammar. */
 static bool is_grammar(const struct walk *w, struct span key)
 {
-    static const char *const names[] = {"structured_outputs", "guided_json", "guided_regex",
-                                        "guided_choice",      "guided_grammar", "json_schema",
-                                        "grammar"};
+    static const char *const names[] = {"structured_outputs", "guided_json", "guided_regex", "guided_choice",
+                                        "guided_grammar",     "json_schema", "grammar"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (walk_key_is(w, key, names[i]))
             return true;
@@ -60,7 +60,8 @@ struct request_reading {
     bool format, tool, grammar;
 };
 
-static void read_request_member(struct walk *w, struct span key, const char *key_at, struct request_reading *r)
+static void read_request_member(struct walk *w, struct span key, const char *key_at,
+                                struct request_reading *r)
 {
     struct request_facts *facts = r->facts;
     struct walk named = *w; /* the key's spelling, whatever the value does to the walk */
@@ -126,7 +127,8 @@ static const char *system_role(struct span message)
     return json_inside_is(json_inside(role), "developer") ? "developer" : NULL;
 }
 
-/* Right behind the leading system messages, so that a prompt cache that knows the caller's beginning still matches it. */
+/* Right behind the leading system messages, so that a prompt cache that knows the caller's beginning still
+ * matches it. */
 static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
                          struct buf *room, struct edits *edits)
 {
@@ -359,7 +361,8 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
             read_choice(w, r);
         return;
     }
-    bool frame = is_frame(w, key), object = walk_key_is(w, key, "object"), error = walk_key_is(w, key, "error");
+    bool frame = is_frame(w, key), object = walk_key_is(w, key, "object"),
+         error = walk_key_is(w, key, "error");
     if (!walk_skip(w, &value))
         return;
     if (object && json_type(value) == JSON_STRING && json_inside_is(json_inside(value), "error"))
@@ -370,7 +373,8 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         r->bare = false;
 }
 
-/* Ends are to stand behind all text of their channel, and with several choices of one index some text came after one. */
+/* Ends are to stand behind all text of their channel, and with several choices of one index some text came
+ * after one. */
 static void move_ends_back(struct reply_event *e)
 {
     size_t n = e->n, kept = 0, ends = 0;
@@ -421,13 +425,13 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
 /* ---- events of our own ---- */
 
 /*
- * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a comma behind
- * it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
+ * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a
+ * comma behind it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
  */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
     enum { LONGEST_VALUE = 160 };
-    static const char *const names[] = {"id",    "object",   "created",           "model",
+    static const char *const names[] = {"id",       "object",       "created",           "model",
                                         "provider", "service_tier", "system_fingerprint"};
     buf_printf(out, "%u ", (unsigned)channel);
     struct json_iter it = json_iter(e->json);

@@ -1,6 +1,7 @@
-/* The attachment protocol: what a model is told about files (product.md §§2.4, 3), and whether a prompt tells it already. */
-#include "providers/dialect.h"
+/* The attachment protocol: what a model is told about files (product.md §§2.4, 3), and whether a prompt tells
+ * it already. */
 #include "providers/protocol.h"
+#include "providers/dialect.h"
 
 static bool is_offered(struct span formats, const char *name)
 {
@@ -21,27 +22,30 @@ void protocol_text(struct span formats, bool image_generation, struct buf *out)
 {
     const char *example = is_offered(formats, "docx") ? "docx" : "md";
     bool charts = is_offered(formats, "png");
-    buf_printf(out,
-               "# Attaching files\n\n"
-               "You can attach files to your reply. When the user wants a file, write one block like this for each, "
-               "with every marker on a line of its own:\n\n"
-               "<<<HW_ATTACHMENT\n"
-               "{\"filename\":\"q3-report.%s\",\"format\":\"%s\",\"title\":\"Q3 report\"}\n"
-               "---\n"
-               "# Q3 report\n"
-               "Content, in the source syntax of that format\n"
-               "HW_ATTACHMENT>>>\n\n"
-               "- Formats: ",
-               example, example);
+    buf_printf(
+        out,
+        "# Attaching files\n\n"
+        "You can attach files to your reply. When the user wants a file, write one block like this for each, "
+        "with every marker on a line of its own:\n\n"
+        "<<<HW_ATTACHMENT\n"
+        "{\"filename\":\"q3-report.%s\",\"format\":\"%s\",\"title\":\"Q3 report\"}\n"
+        "---\n"
+        "# Q3 report\n"
+        "Content, in the source syntax of that format\n"
+        "HW_ATTACHMENT>>>\n\n"
+        "- Formats: ",
+        example, example);
     buf_add(out, formats);
-    buf_adds(out, ".\n"
-                  "- The line after the opening marker is one JSON object; then a line `---`; then the content as it "
-                  "is, without a code fence.\n"
-                  "- One block makes one file. It is taken out of the text and the user gets the file, so do not "
-                  "repeat its content.\n"
-                  "- Write binary content only if it is needed, as base64 with \"encoding\":\"base64\" in the JSON "
-                  "object; everything else is plain text.\n"
-                  "- Never write or mention these markers for any other purpose.\n");
+    buf_adds(
+        out,
+        ".\n"
+        "- The line after the opening marker is one JSON object; then a line `---`; then the content as it "
+        "is, without a code fence.\n"
+        "- One block makes one file. It is taken out of the text and the user gets the file, so do not "
+        "repeat its content.\n"
+        "- Write binary content only if it is needed, as base64 with \"encoding\":\"base64\" in the JSON "
+        "object; everything else is plain text.\n"
+        "- Never write or mention these markers for any other purpose.\n");
     if (image_generation)
         buf_adds(out, "- Format image makes a picture: its content is the prompt for it.\n");
     else
@@ -55,7 +59,8 @@ static const char MARKER[] = "<<<hw_attachment";
 
 enum { MARKER_LENGTH = sizeof MARKER - 1 };
 
-/* The next character of JSON text with escapes undone; characters beyond ASCII come out as some byte above it. */
+/* The next character of JSON text with escapes undone; characters beyond ASCII come out as some byte above
+ * it. */
 static char next_unit(const char **p, const char *end)
 {
     const char *at = *p;

@@ -54,12 +54,9 @@ enum api dialect_api(struct span method, struct span path, bool *stored)
         enum api api;
         bool whole; /* the path is this and no more */
     } table[] = {
-        {"/chat/completions", API_OPENAI_CHAT, false},
-        {"/responses", API_OPENAI_RESPONSES, false},
-        {"/messages", API_ANTHROPIC_MESSAGES, false},
-        {":generateContent", API_GEMINI, false},
-        {":streamGenerateContent", API_GEMINI, false},
-        {"/api/chat", API_OLLAMA, true},
+        {"/chat/completions", API_OPENAI_CHAT, false}, {"/responses", API_OPENAI_RESPONSES, false},
+        {"/messages", API_ANTHROPIC_MESSAGES, false},  {":generateContent", API_GEMINI, false},
+        {":streamGenerateContent", API_GEMINI, false}, {"/api/chat", API_OLLAMA, true},
         {"/api/generate", API_OLLAMA, true},
     };
     *stored = false;

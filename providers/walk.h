@@ -1,8 +1,9 @@
 #ifndef PROVIDERS_WALK_H
 #define PROVIDERS_WALK_H
 /*
- * Reading JSON once, from front to back, going down only into the containers that matter: every byte is looked at one time,
- * where json_iter of a container inside a container looks at the inner one twice. For events, which come by the token.
+ * Reading JSON once, from front to back, going down only into the containers that matter: every byte is
+ * looked at one time, where json_iter of a container inside a container looks at the inner one twice. For
+ * events, which come by the token.
  *
  *   struct walk w = walk_text(text);
  *   struct span key;
@@ -11,8 +12,8 @@
  *           if (walk_key_is(&w, key, "choices") && walk_enter(&w, '[')) … else walk_skip(&w, &value);
  *   if (!walk_done(&w)) … the text was not one JSON value: forget what was found
  *
- * Each member or item must be consumed: entered and walked to its end, or skipped. A text that is not valid stops the walk:
- * everything answers false from then on.
+ * Each member or item must be consumed: entered and walked to its end, or skipped. A text that is not valid
+ * stops the walk: everything answers false from then on.
  */
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -45,7 +46,8 @@ static inline char walk_peek(struct walk *w)
     return w->at < w->end ? *w->at : '\0';
 }
 
-/* Goes into the container when the next value is one of that kind ('{' or '['); false: it is not, nothing consumed. */
+/* Goes into the container when the next value is one of that kind ('{' or '['); false: it is not, nothing
+ * consumed. */
 static inline bool walk_enter(struct walk *w, char bracket)
 {
     if (walk_peek(w) != bracket)
@@ -62,7 +64,8 @@ static inline bool walk_fail(struct walk *w)
     return false;
 }
 
-/* To the next value of the container just walked; false at its end (which is consumed) or when the text is not valid. */
+/* To the next value of the container just walked; false at its end (which is consumed) or when the text is
+ * not valid. */
 static inline bool walk_next(struct walk *w, char closing)
 {
     char c = walk_peek(w);
@@ -81,7 +84,8 @@ static inline bool walk_next(struct walk *w, char closing)
     return walk_peek(w) ? true : walk_fail(w);
 }
 
-/* The first quote, backslash or control character from p on, or end. Keys and most strings are shorter than one step of it. */
+/* The first quote, backslash or control character from p on, or end. Keys and most strings are shorter than
+ * one step of it. */
 static inline const char *walk_find_special(const char *p, const char *end)
 {
 #ifdef __SSE2__
@@ -138,7 +142,8 @@ static inline bool walk_member(struct walk *w, struct span *key)
     return walk_any_member(w, key);
 }
 
-/* The end of a value that is simple to see: a string without escapes, null, a small whole number. NULL: let json_value look. */
+/* The end of a value that is simple to see: a string without escapes, null, a small whole number. NULL: let
+ * json_value look. */
 static inline const char *walk_simple_end(const char *p, const char *end)
 {
     if (*p == '"') {

@@ -46,7 +46,7 @@ static int make_directory(struct extract *x, const char *path)
         if (c != '/' && c != '\0')
             continue;
         *p = '\0';
-        if (mkdir(copy, 0777) < 0 && errno != EEXIST && errno != EISDIR)
+        if (mkdir(copy, 0777) < 0 && errno != EEXIST)
             failed = complain(x, "make the directory", copy);
         *p = c;
         if (c == '\0')
@@ -216,7 +216,8 @@ static void take_directive(struct extract *x, unsigned number, struct span text,
         made.sentence = span_str(sentence);
         x->flagged = true;
     }
-    (void)report_settle(&x->report, number, &made);
+    if (!report_settle(&x->report, number, &made))
+        x->failed = true;
 }
 
 static void on_directive(void *arg, struct buf *text, enum directive_end how)

@@ -9,7 +9,7 @@ import { ARGUMENTS, CSV, TEXTS, Upstream } from './upstream.js';
 
 const KEY = 'sk-e2e-caller';
 
-describe('the OpenAI SDK through Penstock', () => {
+describe('the OpenAI SDK through Penstock', { timeout: 120_000 }, () => {
     let upstream, penstock, client;
     before(async () => {
         upstream = await new Upstream().start();
@@ -17,8 +17,11 @@ describe('the OpenAI SDK through Penstock', () => {
         client = connect();
     });
     after(async () => {
-        await penstock?.stop();
-        await upstream?.stop();
+        try {
+            await penstock?.stop();
+        } finally {
+            await upstream?.stop();
+        }
     });
 
     const connect = (path = '/v1', apiKey = KEY) => new OpenAI({ baseURL: penstock.url + path, apiKey, maxRetries: 0, timeout: 20_000 });

@@ -1,6 +1,6 @@
 /*
- * Any text as a directive: parsing, naming and rendering never crash and keep their promises. A canonical directive made from what was read
- * is read the same again.
+ * Any text as a directive: parsing, naming and rendering never crash and keep their promises. A canonical
+ * directive made from what was read is read the same again.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static void check_render(const struct directive_parts *p, const struct format *f
     buf_init(&bytes, 2 * MAX + 64);
     buf_init(&again, 4 * MAX + 64);
     bool tab = strcmp(format->name, "tsv") == 0;
-    if (artifact_render(p, format, &bytes, sentence) == FLAG_NONE && (tab || strcmp(format->name, "csv") == 0)) {
+    if (artifact_render(p, format, &bytes, sentence) == FLAG_NONE &&
+        (tab || strcmp(format->name, "csv") == 0)) {
         require(csv_make_inert(buf_span(&bytes), tab, &again) == 0);
         require(again.n == bytes.n); /* what is inert stays as it is */
     }
@@ -49,7 +50,8 @@ static void check_render(const struct directive_parts *p, const struct format *f
     buf_free(&again);
 }
 
-/* Line ends at the edges and fences are the parser's to take away: content that has them is no canonical content. */
+/* Line ends at the edges and fences are the parser's to take away: content that has them is no canonical
+ * content. */
 static bool is_plain(struct span content)
 {
     while (content.n && strchr(" \t\r\n", content.p[0]) && content.p[0])

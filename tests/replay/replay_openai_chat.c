@@ -1,5 +1,6 @@
 /*
- * Replies of openai-chat from the provider's bytes to the client's. The cases are in tests/data/replay/openai_chat.txt:
+ * Replies of openai-chat from the provider's bytes to the client's. The cases are in
+ * tests/data/replay/openai_chat.txt:
  *
  *   == name [whole] [buffer] [links] [cut] [n=2] [directives=2] [directive=100]
  *   -- upstream
@@ -7,9 +8,9 @@
  *   -- client            or: -- client same
  *   lines …
  *
- * Lines that begin with '#' between cases are comments. In the lines <CR> is a carriage return and <+> joins a line with the next one.
- * Each case runs in one piece, byte by byte and cut in two at every place, with files that are ready at once and with files that are late:
- * the client's bytes must be these every time.
+ * Lines that begin with '#' between cases are comments. In the lines <CR> is a carriage return and <+> joins
+ * a line with the next one. Each case runs in one piece, byte by byte and cut in two at every place, with
+ * files that are ready at once and with files that are late: the client's bytes must be these every time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,8 @@
 
 enum { MOST_FILES = 256, ROOM = 1 << 24 };
 
-/* Stands for everything that makes files: each becomes {"filename":…,"url":…}, unless its text says "refuse me". */
+/* Stands for everything that makes files: each becomes {"filename":…,"url":…}, unless its text says "refuse
+ * me". */
 struct files {
     struct reply *reply;
     bool late;
@@ -58,9 +60,11 @@ static void on_directive(void *arg, unsigned number, struct buf *text, enum flag
     struct files *f = arg;
     assert_int_equal(number, f->n);
     assert_true(number < MOST_FILES);
-    const char *name = strstr(buf_cstr(text), "\"filename\":\""), *quote = name ? strchr(name + 12, '"') : NULL;
+    const char *name = strstr(buf_cstr(text), "\"filename\":\""),
+               *quote = name ? strchr(name + 12, '"') : NULL;
     if (quote)
-        snprintf(f->list[number].name, sizeof f->list[number].name, "%.*s", (int)(quote - name - 12), name + 12);
+        snprintf(f->list[number].name, sizeof f->list[number].name, "%.*s", (int)(quote - name - 12),
+                 name + 12);
     f->list[number].bad = strstr(buf_cstr(text), "refuse me") != NULL;
     f->list[number].refused = refused;
     f->n++;
@@ -98,7 +102,8 @@ static struct run run_defaults(void)
                                      .event_max = 1 << 20}};
 }
 
-/* Feeds the upstream bytes in pieces: `step` bytes each, or cut once at `at`. Answers what the client got; to be freed. */
+/* Feeds the upstream bytes in pieces: `step` bytes each, or cut once at `at`. Answers what the client got; to
+ * be freed. */
 static struct buf run_reply(const struct run *run, struct span upstream, size_t step, size_t at, bool late)
 {
     struct files *files = xcalloc(1, sizeof *files);
@@ -287,7 +292,8 @@ static void add_token_bytes(struct span entries, struct buf *out)
     buf_free(&array);
 }
 
-/* Collects the text and the log probabilities' bytes of a client's stream, and looks at each prefix of the text. */
+/* Collects the text and the log probabilities' bytes of a client's stream, and looks at each prefix of the
+ * text. */
 static void read_client(struct span stream, struct buf *text, struct buf *tokens)
 {
     struct reply_event e = {0};
@@ -313,10 +319,12 @@ static void read_client(struct span stream, struct buf *text, struct buf *tokens
     reply_event_free(&e);
 }
 
-static void check_text(const struct run *run, const char *text, size_t first, size_t step, struct buf *expected)
+static void check_text(const struct run *run, const char *text, size_t first, size_t step,
+                       struct buf *expected)
 {
-    static const char end[] = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}"
-                              "\n\ndata: [DONE]\n\n";
+    static const char end[] =
+        "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}"
+        "\n\ndata: [DONE]\n\n";
     struct buf upstream, said, tokens;
     size_t n = strlen(text);
     buf_init(&upstream, ROOM);
@@ -403,7 +411,8 @@ static void test_limits(void **state)
     for (int i = 0; i <= LIMIT_CHANNELS; i++) {
         char event[200];
         assert_int_equal(last, REPLY_GOING);
-        snprintf(event, sizeof event, "data: {\"choices\":[{\"index\":%d,\"delta\":{\"content\":\"x\"}}]}\n\n", i);
+        snprintf(event, sizeof event,
+                 "data: {\"choices\":[{\"index\":%d,\"delta\":{\"content\":\"x\"}}]}\n\n", i);
         last = reply_feed(r, span_str(event), &out);
     }
     assert_int_equal(last, REPLY_FAILED);
@@ -416,9 +425,10 @@ static void test_limits(void **state)
 static void test_end_while_waiting(void **state)
 {
     (void)state;
-    static const char stream[] =
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <<<HW_ATTACHMENT\\n{\\\"filename\\\":\\\"a.txt\\\"}\\n"
-        "---\\nA\\nHW_ATTACHMENT>>>\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    static const char stream[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a "
+                                 "<<<HW_ATTACHMENT\\n{\\\"filename\\\":\\\"a.txt\\\"}\\n"
+                                 "---\\nA\\nHW_ATTACHMENT>>>\"}}]}\n\ndata: "
+                                 "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     struct files files = {.late = true};
     struct reply_callbacks callbacks = {on_directive};
     struct run run = run_defaults();
@@ -433,7 +443,8 @@ static void test_end_while_waiting(void **state)
     assert_int_equal(reply_end(files.reply, true, SPAN_LIT(""), &out), REPLY_WAITING);
     settle(&files, 0);
     assert_int_equal(reply_resume(files.reply, &out), REPLY_DONE);
-    assert_non_null(strstr(buf_cstr(&out), "\"finish_reason\":\"stop\"}],\"outbound_artifacts\":[{\"filename\":\"a.txt\""));
+    assert_non_null(strstr(buf_cstr(&out),
+                           "\"finish_reason\":\"stop\"}],\"outbound_artifacts\":[{\"filename\":\"a.txt\""));
     assert_string_equal(buf_cstr(&out) + out.n - 14, "data: [DONE]\n\n");
     assert_int_equal(reply_totals(files.reply)->artifacts, 1);
     assert_int_equal(reply_totals(files.reply)->directives, 1);

@@ -60,20 +60,25 @@ static void bodies(void **state)
     struct buf out;
     buf_init(&out, 8192);
     files_object(FILES_OPENAI, &file, &out);
-    assert_string_equal(buf_cstr(&out), "{\"id\":\"file-hw-000000000000000000000000\",\"object\":\"file\",\"bytes\":10,"
-                                        "\"created_at\":784111777,\"expires_at\":784111778,\"filename\":\"a \\\"b\\\".csv\","
-                                        "\"purpose\":\"assistants_output\",\"status\":\"processed\"}");
+    assert_string_equal(buf_cstr(&out),
+                        "{\"id\":\"file-hw-000000000000000000000000\",\"object\":\"file\",\"bytes\":10,"
+                        "\"created_at\":784111777,\"expires_at\":784111778,\"filename\":\"a \\\"b\\\".csv\","
+                        "\"purpose\":\"assistants_output\",\"status\":\"processed\"}");
     buf_reset(&out);
     files_object(FILES_ANTHROPIC, &file, &out);
-    assert_string_equal(buf_cstr(&out), "{\"id\":\"file-hw-000000000000000000000000\",\"type\":\"file\",\"filename\":\"a \\\"b\\\".csv\","
-                                        "\"mime_type\":\"text/csv\",\"size_bytes\":10,"
-                                        "\"created_at\":\"1994-11-06T08:49:37Z\",\"downloadable\":true}");
+    assert_string_equal(
+        buf_cstr(&out),
+        "{\"id\":\"file-hw-000000000000000000000000\",\"type\":\"file\",\"filename\":\"a \\\"b\\\".csv\","
+        "\"mime_type\":\"text/csv\",\"size_bytes\":10,"
+        "\"created_at\":\"1994-11-06T08:49:37Z\",\"downloadable\":true}");
     buf_reset(&out);
     files_deleted(FILES_OPENAI, SPAN_LIT("file-hw-1"), &out);
     assert_string_equal(buf_cstr(&out), "{\"id\":\"file-hw-1\",\"object\":\"file\",\"deleted\":true}");
     buf_reset(&out);
     files_list(FILES_OPENAI, NULL, 0, false, &out);
-    assert_string_equal(buf_cstr(&out), "{\"object\":\"list\",\"data\":[],\"has_more\":false,\"first_id\":null,\"last_id\":null}");
+    assert_string_equal(
+        buf_cstr(&out),
+        "{\"object\":\"list\",\"data\":[],\"has_more\":false,\"first_id\":null,\"last_id\":null}");
     buf_reset(&out);
     files_http_date(file.created_at, &out);
     assert_string_equal(buf_cstr(&out), "Sun, 06 Nov 1994 08:49:37 GMT");
@@ -110,7 +115,8 @@ static void ranges(void **state)
         struct files_conditions c = {.range = span_str(rows[i].range)};
         struct files_answer a = files_decide(&file, &c);
         if (a.status != rows[i].status || a.from != rows[i].from || a.n != rows[i].n)
-            fail_msg("%s: %d %llu %llu", rows[i].range, a.status, (unsigned long long)a.from, (unsigned long long)a.n);
+            fail_msg("%s: %d %llu %llu", rows[i].range, a.status, (unsigned long long)a.from,
+                     (unsigned long long)a.n);
         if (rows[i].content_range) {
             struct buf out;
             buf_init(&out, 100);
@@ -154,7 +160,7 @@ static void conditions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(paths), cmocka_unit_test(bodies), cmocka_unit_test(ranges),
-                                       cmocka_unit_test(conditions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(paths), cmocka_unit_test(bodies),
+                                       cmocka_unit_test(ranges), cmocka_unit_test(conditions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

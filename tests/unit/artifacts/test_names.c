@@ -57,7 +57,8 @@ static void names(void **state)
         const struct format *f = rows[i].format ? format_find_any(span_str(rows[i].format)) : NULL;
         artifact_name(span_str(rows[i].asked), span_str(rows[i].title), f, name);
         if (strcmp(name, rows[i].name) != 0)
-            fail_msg("%s / %s as %s: [%s], wanted [%s]", rows[i].asked, rows[i].title, rows[i].format, name, rows[i].name);
+            fail_msg("%s / %s as %s: [%s], wanted [%s]", rows[i].asked, rows[i].title, rows[i].format, name,
+                     rows[i].name);
     }
 }
 
@@ -141,15 +142,16 @@ static void disposition(void **state)
                                         "filename*=UTF-8''%D0%BE%D1%82%D1%87%D1%91%D1%82%2010%25.txt");
     buf_reset(&out);
     artifact_disposition("a'b(1)\".txt", &out);
-    assert_string_equal(buf_cstr(&out), "attachment; filename=\"a'b(1)_.txt\"; filename*=UTF-8''a%27b%281%29%22.txt");
+    assert_string_equal(buf_cstr(&out),
+                        "attachment; filename=\"a'b(1)_.txt\"; filename*=UTF-8''a%27b%281%29%22.txt");
     buf_free(&out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),      cmocka_unit_test(long_names_are_cut_at_a_character),
-        cmocka_unit_test(same_names), cmocka_unit_test(equal_names_are_numbered),
+        cmocka_unit_test(names),       cmocka_unit_test(long_names_are_cut_at_a_character),
+        cmocka_unit_test(same_names),  cmocka_unit_test(equal_names_are_numbered),
         cmocka_unit_test(disposition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void run(const struct row *rows, size_t n)
 }
 
 #define RUN(rows) run(rows, sizeof(rows) / sizeof((rows)[0]))
-#define META "{\"filename\":\"a.md\",\"format\":\"md\"}"
+#define META      "{\"filename\":\"a.md\",\"format\":\"md\"}"
 
 static void metadata_as_models_write_it(void **state)
 {
@@ -49,13 +49,18 @@ static void metadata_as_models_write_it(void **state)
         {"\n{'filename':'a.md','format':'md'}\n---\n# A\n", "a.md", "md", "# A"},
         {"\n{'filename':'it's.md','format':'md'}\n---\n# A\n", "it's.md", "md", "# A"},
         {"\n{\"filename\":\"a.md\",\"format\":\"md\",}\n---\n# A\n", "a.md", "md", "# A"},
-        {"\n{\u201cfilename\u201d: \u201ca.md\u201d, \u2018format\u2019: \u2018md\u2019}\n---\n# A\n", "a.md", "md", "# A"},
+        {"\n{\u201cfilename\u201d: \u201ca.md\u201d, \u2018format\u2019: \u2018md\u2019}\n---\n# A\n", "a.md",
+         "md", "# A"},
         {"\n{filename: \"a.md\", format: md}\n---\n# A\n", "a.md", "md", "# A"},
-        {"\n{\"filename\":\"a.md\", // the name\n /* and */ \"format\":\"md\" # so\n}\n---\n# A\n", "a.md", "md", "# A"},
-        {"\n{\"filename\":\"a.md\",\"format\":\"md\",\"title\":None,\"x\":[1,2,],}\n---\n# A\n", "a.md", "md", "# A"},
-        {"\n{\"filename\":\"a.md\",\"format\":\"md\",\"x\":1e999,\"y\":123456789012345678901234567890}\n---\n# A\n", "a.md", "md",
+        {"\n{\"filename\":\"a.md\", // the name\n /* and */ \"format\":\"md\" # so\n}\n---\n# A\n", "a.md",
+         "md", "# A"},
+        {"\n{\"filename\":\"a.md\",\"format\":\"md\",\"title\":None,\"x\":[1,2,],}\n---\n# A\n", "a.md", "md",
          "# A"},
-        {"\n{\"filename\":\"a.md\",\"format\":\"md\",\"description\":\"two\nlines\"}\n---\n# A\n", "a.md", "md", "# A"},
+        {"\n{\"filename\":\"a.md\",\"format\":\"md\",\"x\":1e999,\"y\":123456789012345678901234567890}\n---"
+         "\n# A\n",
+         "a.md", "md", "# A"},
+        {"\n{\"filename\":\"a.md\",\"format\":\"md\",\"description\":\"two\nlines\"}\n---\n# A\n", "a.md",
+         "md", "# A"},
         {" " META "\n---\n# A\n", "a.md", "md", "# A"},
         {"\r\n" META "\r\n---\r\n# A\r\n", "a.md", "md", "# A"},
         {"  \n" META " \t\n---  \n# A\n", "a.md", "md", "# A"},
@@ -107,7 +112,8 @@ static void fences_around_the_content(void **state)
         {"\n" META "\n---\n\n~~~\n# A\n~~~  \n\n", "a.md", "md", "# A"},
         {"\n" META "\n---\n```python\nprint(1)\n```\n", "a.md", "md", "```python\nprint(1)\n```"},
         {"\n" META "\n---\n```\na\n```\nb\n```\nc\n```\n", "a.md", "md", "```\na\n```\nb\n```\nc\n```"},
-        {"\n" META "\n---\n```md\n# A\n```c\nint x;\n```\nend\n```\n", "a.md", "md", "# A\n```c\nint x;\n```\nend"},
+        {"\n" META "\n---\n```md\n# A\n```c\nint x;\n```\nend\n```\n", "a.md", "md",
+         "# A\n```c\nint x;\n```\nend"},
         {"\n" META "\n---\n````\n```\na\n```\n````\n", "a.md", "md", "```\na\n```"},
         {"\n" META "\n---\n```md\n# A\n", "a.md", "md", "```md\n# A"},
         {"\n" META "\n---\n```\n```\n", "a.md", "md", ""},
@@ -126,11 +132,12 @@ static void escaped_once_more(void **state)
     (void)state;
     static const struct row rows[] = {
         {"\\n{\\\"filename\\\":\\\"a.md\\\",\\\"format\\\":\\\"md\\\"}\\n---\\n# A\\n", "a.md", "md", "# A"},
-        {"\\n{\\\"filename\\\":\\\"t.txt\\\",\\\"format\\\":\\\"txt\\\"}\\n---\\ntab\\t\\\"quoted\\\" \\\\ back\\n\u00fc\\n", "t.txt", "txt",
-         "tab\t\"quoted\" \\ back\n\u00fc"},
+        {"\\n{\\\"filename\\\":\\\"t.txt\\\",\\\"format\\\":\\\"txt\\\"}\\n---\\ntab\\t\\\"quoted\\\" \\\\ "
+         "back\\n\u00fc\\n",
+         "t.txt", "txt", "tab\t\"quoted\" \\ back\n\u00fc"},
         {"\\r\\n{\\\"filename\\\":\\\"t.txt\\\"}\\r\\n---\\r\\na\\r\\nb\\r\\n", "t.txt", "txt", "a\r\nb"},
-        {" {\\\"filename\\\":\\\"t.txt\\\"}\\n---\\n\\u00fc \\ud83d\\ude00 \\ud83d \\/ \\q\\n", "t.txt", "txt",
-         "\u00fc \U0001f600 \ufffd / \\q"},
+        {" {\\\"filename\\\":\\\"t.txt\\\"}\\n---\\n\\u00fc \\ud83d\\ude00 \\ud83d \\/ \\q\\n", "t.txt",
+         "txt", "\u00fc \U0001f600 \ufffd / \\q"},
         {"\n{\"filename\":\"t.txt\"}\n---\nprintf(\"\\n\");\\t\n", "t.txt", "txt", "printf(\"\\n\");\\t"},
         {" {\"filename\":\"t.txt\"}\n---\na\\nb\n", "t.txt", "txt", "a\\nb"},
     };
@@ -230,10 +237,14 @@ static void deep_and_long_metadata(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_as_models_write_it), cmocka_unit_test(separators_and_content),
-        cmocka_unit_test(fences_around_the_content),   cmocka_unit_test(escaped_once_more),
-        cmocka_unit_test(refuses),                     cmocka_unit_test(long_name_keeps_its_extension),
-        cmocka_unit_test(nul_in_content_and_limits),   cmocka_unit_test(deep_and_long_metadata),
+        cmocka_unit_test(metadata_as_models_write_it),
+        cmocka_unit_test(separators_and_content),
+        cmocka_unit_test(fences_around_the_content),
+        cmocka_unit_test(escaped_once_more),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(long_name_keeps_its_extension),
+        cmocka_unit_test(nul_in_content_and_limits),
+        cmocka_unit_test(deep_and_long_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

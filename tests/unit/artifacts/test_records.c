@@ -53,10 +53,21 @@ static void keeps_and_lists(void **state)
     for (int i = 0; i < 5; i++) {
         char id[16];
         snprintf(id, sizeof id, "hwc-%d", i);
-        struct consult_record c = {.id = id, .org = i % 2 ? "b" : "a", .thread = "t\"x", .provider = "openai", .api = "openai-chat",
-                                   .model = "m", .started_ms = 1000 + i, .first_byte_ms = i ? 5 : -1, .status = 200,
-                                   .outcome = "completed", .streamed = true, .bytes_in = 7, .directives = 1,
-                                   .artifacts = i ? "[{\"id\":\"file-hw-1\"}]" : "broken", .attachments = "[]"};
+        struct consult_record c = {.id = id,
+                                   .org = i % 2 ? "b" : "a",
+                                   .thread = "t\"x",
+                                   .provider = "openai",
+                                   .api = "openai-chat",
+                                   .model = "m",
+                                   .started_ms = 1000 + i,
+                                   .first_byte_ms = i ? 5 : -1,
+                                   .status = 200,
+                                   .outcome = "completed",
+                                   .streamed = true,
+                                   .bytes_in = 7,
+                                   .directives = 1,
+                                   .artifacts = i ? "[{\"id\":\"file-hw-1\"}]" : "broken",
+                                   .attachments = "[]"};
         assert_int_equal(records_add(i % 2 ? r : again, &c), 0);
     }
     json_t *page = list(r, "", "", 0, 3);

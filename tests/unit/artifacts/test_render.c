@@ -53,7 +53,9 @@ static void text_formats(void **state)
         {"json", "", FLAG_INVALID_CONTENT, NULL},
         {"yaml", "a: 1\nb: [x, y]\n", FLAG_NONE, NULL},
         {"yml", "a: [1\n", FLAG_INVALID_CONTENT, NULL},
-        {"xml", "<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY b \">\">]>\n<!-- c --><a x='1' y=\">\"><b/><![CDATA[<]]>t</a>\n",
+        {"xml",
+         "<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY b \">\">]>\n<!-- c --><a x='1' "
+         "y=\">\"><b/><![CDATA[<]]>t</a>\n",
          FLAG_NONE, NULL},
         {"xml", "<a><b></a></b>", FLAG_INVALID_CONTENT, NULL},
         {"xml", "<a/><b/>", FLAG_INVALID_CONTENT, NULL},
@@ -82,7 +84,8 @@ static void tables_run_no_formula(void **state)
         {"csv", "m,v\njan,3", FLAG_NONE, NULL},
         {"csv", "a,b\r\n\"x, y\",-3.5\r\n-7,+1.5e3\r\n-,12%\r\n", FLAG_NONE, NULL},
         {"csv", "a\n=1+1", FLAG_NONE, "a\n'=1+1"},
-        {"csv", "a,b\n=cmd|'/c echo hi'!B1,1\n+1+1,-3.5\n@SUM(A1),\t=2\n\"\u200b=HYPERLINK(\"\"h\"\")\",-7", FLAG_NONE,
+        {"csv", "a,b\n=cmd|'/c echo hi'!B1,1\n+1+1,-3.5\n@SUM(A1),\t=2\n\"\u200b=HYPERLINK(\"\"h\"\")\",-7",
+         FLAG_NONE,
          "a,b\n'=cmd|'/c echo hi'!B1,1\n'+1+1,-3.5\n'@SUM(A1),'\t=2\n\"'\u200b=HYPERLINK(\"\"h\"\")\",-7"},
         {"csv", "a,b\n  =1, \"=2\"\n\"\n=3\",\"x\"", FLAG_NONE, "a,b\n'  =1, \"'=2\"\n\"'\n=3\",\"x\""},
         {"csv", "a,b\n\uff1d1,\uff0b1", FLAG_NONE, "a,b\n'\uff1d1,'\uff0b1"},
@@ -153,7 +156,9 @@ static void sniffs(void **state)
     assert_string_equal(sniff_extension(SPAN_LIT("PK\3\4")), "zip");
     assert_string_equal(sniff_extension(SPAN_LIT("GIF89a...")), "gif");
     assert_string_equal(sniff_extension(SPAN_LIT("RIFF\0\0\0\0WEBPVP8 ")), "webp");
-    assert_string_equal(sniff_extension(SPAN_LIT("\0\0\0\x18" "ftypM4A ")), "m4a");
+    assert_string_equal(sniff_extension(SPAN_LIT("\0\0\0\x18"
+                                                 "ftypM4A ")),
+                        "m4a");
     assert_null(sniff_extension(SPAN_LIT("hello")));
     assert_null(sniff_extension(SPAN_LIT("")));
     assert_true(sniff_fits("docx", format_find_binary(SPAN_LIT("zip"))));
@@ -175,8 +180,9 @@ static void utf8_validity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_formats),  cmocka_unit_test(tables_run_no_formula), cmocka_unit_test(base64_content),
-        cmocka_unit_test(finds_formats), cmocka_unit_test(sniffs),                cmocka_unit_test(utf8_validity),
+        cmocka_unit_test(text_formats),   cmocka_unit_test(tables_run_no_formula),
+        cmocka_unit_test(base64_content), cmocka_unit_test(finds_formats),
+        cmocka_unit_test(sniffs),         cmocka_unit_test(utf8_validity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,9 @@ static void makes_a_file(void **state)
     struct artifact a;
     char content[64], path[128];
     struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-1", false);
-    take(ws, 0, "\n{\"filename\":\"a \u00fc.txt\",\"format\":\"txt\",\"title\":\"A \\\"t\\\"\"}\n---\n0123456789\n", FLAG_NONE, &m);
+    take(ws, 0,
+         "\n{\"filename\":\"a \u00fc.txt\",\"format\":\"txt\",\"title\":\"A \\\"t\\\"\"}\n---\n0123456789\n",
+         FLAG_NONE, &m);
     assert_int_equal(m.flag, FLAG_NONE);
     assert_true(m.stored);
     assert_string_equal(m.artifact.filename, "a \u00fc.txt");
@@ -158,11 +160,15 @@ static void keeps_what_fails(void **state)
         const char *filename;
     } rows[] = {
         {"\n{\"filename\":\"a.md\", broken\n---\nCANARY\n", FLAG_NONE, FLAG_INVALID_METADATA, "a.md"},
-        {"\n{\"filename\":\"c.json\",\"format\":\"json\"}\n---\nCANARY {\n", FLAG_NONE, FLAG_INVALID_CONTENT, "c.json"},
-        {"\n{\"filename\":\"q; z.zzz\",\"format\":\"zzz\"}\n---\nCANARY\n", FLAG_NONE, FLAG_UNSUPPORTED_FORMAT, "q; z.zzz"},
+        {"\n{\"filename\":\"c.json\",\"format\":\"json\"}\n---\nCANARY {\n", FLAG_NONE, FLAG_INVALID_CONTENT,
+         "c.json"},
+        {"\n{\"filename\":\"q; z.zzz\",\"format\":\"zzz\"}\n---\nCANARY\n", FLAG_NONE,
+         FLAG_UNSUPPORTED_FORMAT, "q; z.zzz"},
         {"\n{\"filename\":\"d.docx\"}\n---\nCANARY\n", FLAG_NONE, FLAG_UNSUPPORTED_FORMAT, "d.docx"},
-        {"\n{\"filename\":\"cat.png\",\"format\":\"image\"}\n---\nCANARY\n", FLAG_NONE, FLAG_IMAGE_GENERATION_DISABLED, "cat.png"},
-        {"\n{\"filename\":\"cut.csv\",\"format\":\"csv\"}\n---\nCANARY,", FLAG_UNTERMINATED, FLAG_UNTERMINATED, "cut.csv"},
+        {"\n{\"filename\":\"cat.png\",\"format\":\"image\"}\n---\nCANARY\n", FLAG_NONE,
+         FLAG_IMAGE_GENERATION_DISABLED, "cat.png"},
+        {"\n{\"filename\":\"cut.csv\",\"format\":\"csv\"}\n---\nCANARY,", FLAG_UNTERMINATED,
+         FLAG_UNTERMINATED, "cut.csv"},
         {"\n{\"filename\":\"n.txt\"}\n---\nCANARY", FLAG_TOO_MANY, FLAG_TOO_MANY, "n.txt"},
         {"\n{\"filen", FLAG_TOO_LARGE, FLAG_TOO_LARGE, ""},
     };
@@ -222,8 +228,14 @@ static void ids_are_checked(void **state)
 {
     struct world *w = *state;
     static const char *const ids[] = {
-        "", "file-hw-", "file-hw-0", "file-abc", "file-hw-AAAAAAAAAAAAAAAAAAAAAAAA", "file-hw-../../../../../../secre",
-        "file-hw-000000000000000000000000", "file-hw-0000000000000000000000000",
+        "",
+        "file-hw-",
+        "file-hw-0",
+        "file-abc",
+        "file-hw-AAAAAAAAAAAAAAAAAAAAAAAA",
+        "file-hw-../../../../../../secre",
+        "file-hw-000000000000000000000000",
+        "file-hw-0000000000000000000000000",
     };
     struct artifact a;
     char id[ARTIFACT_ID], other[ARTIFACT_ID];
@@ -276,7 +288,9 @@ static bool is_signed(struct world *w, const char *id, const char *query, int64_
 static void signed_links(void **state)
 {
     struct world *w = *state;
-    struct artifact a = {.id = "file-hw-000000000000000000000000", .created_at = 1000000000, .expires_at = 1000000000 + 7 * DAY};
+    struct artifact a = {.id = "file-hw-000000000000000000000000",
+                         .created_at = 1000000000,
+                         .expires_at = 1000000000 + 7 * DAY};
     char query[512], turned[512];
     struct buf url;
     buf_init(&url, 4096);
@@ -289,9 +303,10 @@ static void signed_links(void **state)
     assert_false(is_signed(w, a.id, query, a.created_at + DAY));
     assert_false(is_signed(w, "file-hw-000000000000000000000001", query, a.created_at));
     char *and = strchr(query, '&');
-    snprintf(turned, sizeof turned, "%s&%.*s", and + 1, (int)(and - query), query);
+    snprintf(turned, sizeof turned, "%s&%.*s", and+1, (int)(and-query), query);
     assert_true(is_signed(w, a.id, turned, a.created_at));
-    static const char *const wrong[] = {"%s0", "%s&", "&%s", "%s&expires=2000000000", "%s&x=1", "%s%%20", "expires=9%s", "%s#"};
+    static const char *const wrong[] = {"%s0",    "%s&",    "&%s",         "%s&expires=2000000000",
+                                        "%s&x=1", "%s%%20", "expires=9%s", "%s#"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

@@ -1,6 +1,7 @@
 #ifndef TESTS_DIRECTIVE_RUN_H
 #define TESTS_DIRECTIVE_RUN_H
-/* Running the directive filter over a text in pieces, and writing down all that came of it. For tests and the fuzzer. */
+/* Running the directive filter over a text in pieces, and writing down all that came of it. For tests and the
+ * fuzzer. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -124,7 +125,8 @@ static inline int run_digits(struct span s, size_t at, uint32_t *c)
     return 0;
 }
 
-/* Appends what an escaped text stands for; what is no escape stays as it is, a lone surrogate becomes U+FFFD. */
+/* Appends what an escaped text stands for; what is no escape stays as it is, a lone surrogate becomes U+FFFD.
+ */
 static inline void run_unescape(struct span s, struct buf *out)
 {
     static const char letters[] = "\"\\/bfnrt";
@@ -147,8 +149,8 @@ static inline void run_unescape(struct span s, struct buf *out)
     }
 }
 
-/* Feeds pieces of the given size; the last one may be shorter. Each piece lies in memory of its own, so that a sanitizer
- * sees a read outside it, or after the call. */
+/* Feeds pieces of the given size; the last one may be shorter. Each piece lies in memory of its own, so that
+ * a sanitizer sees a read outside it, or after the call. */
 static inline void run_feed(struct directive_filter *f, struct span s, size_t piece)
 {
     for (size_t at = 0; at < s.n; at += piece) {

@@ -40,7 +40,9 @@ static const struct row rows[] = {
     {"``` \n`` ` ```", NULL, "", 0},
     /* a zero-width or a no-break space in a marker makes it text */
     {"<<<\xe2\x80\x8bHW_ATTACHMENT\n{}\n---\nz\nHW_ATTACHMENT\xe2\x80\x8b>>> R", NULL, "", 0},
-    {"<<<\xc2\xa0HW_ATTACHMENT <<<HW_\xe2\x81\xa0" "ATTACHMENT", NULL, "", 0},
+    {"<<<\xc2\xa0HW_ATTACHMENT <<<HW_\xe2\x81\xa0"
+     "ATTACHMENT",
+     NULL, "", 0},
 
     /* directives in a line */
     {"s " DIR " e", "s  e", DONE, 0},
@@ -58,7 +60,9 @@ static const struct row rows[] = {
     {"s " OPEN "\r\n{}\r\n---\r\nx\r\n" CLOSE " e", "s  e", "C[\r\n{}\r\n---\r\nx\r\n]", 0},
     {"s " OPEN "\n```json\n{}\n```\n---\nx\n" CLOSE " e", "s  e", "C[\n```json\n{}\n```\n---\nx\n]", 0},
     {"s " OPEN " \n ```json {a}\r\n\t{}\n" CLOSE " e", "s  e", "C[ \n ```json {a}\r\n\t{}\n]", 0},
-    {"<<<<<" "HW_ATTACHMENT" BODY CLOSE "y", "<<y", DONE, 0},
+    {"<<<<<"
+     "HW_ATTACHMENT" BODY CLOSE "y",
+     "<<y", DONE, 0},
     /* the { within 64 characters */
     {"s " OPEN S60 "  \n{}" CLOSE " e", "s  e", "C[" S60 "  \n{}]", 0},
     {"s " OPEN S60 "   \n{}" CLOSE " e", "s " S60 "   \n{} e", "", 2},
@@ -83,8 +87,10 @@ static const struct row rows[] = {
      "C[" META "x >>>HW_ATTACHMENT \n>>> HW_ATTACHMENT\n]", 0},
     {"s " OPEN META "HW_ATTACHMENTHW_ATTACHMENT>>> e", "s  e", "C[" META "HW_ATTACHMENT]", 0},
     {"s " OPEN META "HW_ATTACHW_ATTACHMENT>>> e", "s  e", "C[" META "HW_ATTAC]", 0},
-    {"s " OPEN META "HW_ATTACHMENT_nine_more>>>" CLOSE " e", "s  e", "C[" META "HW_ATTACHMENT_nine_more>>>]", 0},
-    {OPEN META "see <<<HW_ATTACHMENT mid-line\n" CLOSE "\nz", "z", "C[" META "see <<<HW_ATTACHMENT mid-line\n]", 0},
+    {"s " OPEN META "HW_ATTACHMENT_nine_more>>>" CLOSE " e", "s  e", "C[" META "HW_ATTACHMENT_nine_more>>>]",
+     0},
+    {OPEN META "see <<<HW_ATTACHMENT mid-line\n" CLOSE "\nz", "z",
+     "C[" META "see <<<HW_ATTACHMENT mid-line\n]", 0},
     {OPEN META "<<<<HW_ATTACHMENT\n" CLOSE "\nz", "z", "C[" META "<<<<HW_ATTACHMENT\n]", 0},
 
     /* never closed */
@@ -93,7 +99,8 @@ static const struct row rows[] = {
     {"```\n" OPEN META "1", "", "U[" META "1]", 0},
     {"a\n" OPEN META "no end\n" DIR "\nz", "a\nz", "U[" META "no end\n]" DONE, 0},
     {"s " OPEN META "no end\n" DIR "\nz", "s \nz", "U[" META "no end\n]" DONE, 0},
-    {"a " OPEN META "no\n<<<HW_ATTACHMENT_12345678" META "x" CLOSE " z", "a  z", "U[" META "no\n]C[8" META "x]", 0},
+    {"a " OPEN META "no\n<<<HW_ATTACHMENT_12345678" META "x" CLOSE " z", "a  z",
+     "U[" META "no\n]C[8" META "x]", 0},
     {"a " OPEN META "no\n<<<HW_ATTACHMENT >> " CLOSE " z", "a  z", "U[" META "no\n]C[ >> ]", 0},
     {"a " OPEN META "no\n<<<HW_ATTACHMENT", "a ", "U[" META "no\n]U[]", 0},
     {"a\n```\n" OPEN META "no\n" DIR "\n```\nz", "a\nz", "U[" META "no\n]" DONE, 0},
@@ -113,7 +120,8 @@ static const struct row rows[] = {
     {"a <<<HW_ATTACHMENT\\{}", "a \\{}", "", 1},
     {"a <<<HW_ATTACHMENT\n```\n```\n{} b", "a \n```\n```\n{} b", "", 1},
     {"a <<<HW_ATTACHMENT\n```" X20 "x\n{} b", "a \n```" X20 "x\n{} b", "", 1},
-    {"Before. " OPEN "\nno metadata\n---\nraw\n" CLOSE " After.", "Before. \nno metadata\n---\nraw\n After.", "", 2},
+    {"Before. " OPEN "\nno metadata\n---\nraw\n" CLOSE " After.", "Before. \nno metadata\n---\nraw\n After.",
+     "", 2},
     {"<<<HW_ATTACHMENT<<<HW_ATTACHMENT x", " x", "", 2},
     {"<<<HW_ATTACHMENT\n" DIR "\nz", "\nz", DONE, 1},
     {"<<<HW_ATTACHMENT\n```js\n" DIR "\n```\nz", "\nz", DONE, 1},
@@ -136,7 +144,9 @@ static const struct row rows[] = {
     {DIR CLOSE " b", " b", DONE, 1},
     {"a H" DIR "W_ATTACHMENT>>> b", "a HW_ATTACHMENT>> b", DONE, 1},
     {"a H" CLOSE "W_ATTACHMENT>>> b", "a HW_ATTACHMENT>> b", "", 2},
-    {"a <" CLOSE "<<" "HW_ATTACHMENT b", "a <<<HW_ATTACHMEN b", "", 2},
+    {"a <" CLOSE "<<"
+     "HW_ATTACHMENT b",
+     "a <<<HW_ATTACHMEN b", "", 2},
     {"<" DIR "<" DIR "<" DIR "hw_attachment", "<<<hw_attachmen", DONE DONE DONE, 1},
 
     /* at a line's start */
@@ -167,7 +177,9 @@ static const struct row rows[] = {
     {"a `" DIR "` b", "a `` b", DONE, 0},
     {"```" X20 "\n" DIR "\n```\nz", "z", DONE, 0},
     {"```" X20 "x\n" DIR "\n```\nz", "```" X20 "x\n```\nz", DONE, 0},
-    {"```\xc3\xbc\xf0\x9f\x98\x80" "xxxxxxxxxxxxxxxxxx\n" DIR "\nz", "z", DONE, 0},
+    {"```\xc3\xbc\xf0\x9f\x98\x80"
+     "xxxxxxxxxxxxxxxxxx\n" DIR "\nz",
+     "z", DONE, 0},
     {"````\n" DIR "\n````\nz", "````\n````\nz", DONE, 0},
     {"```a`b\n" DIR "\nz", "```a`b\nz", DONE, 0},
     {"Text\n\n```\n" DIR "\n```", "Text\n\n", DONE, 0},
@@ -201,9 +213,11 @@ static void assert_outcome(const struct row *row, struct span raw, const struct 
     buf_init(&whole, RUN_MAX);
     run_unescape(buf_span(&o->out), &got);
     run_unescape(raw, &whole);
-    if (!span_is(buf_span(&got), want) || !span_is(buf_span(&o->directives), row->directives) || o->stray != row->stray)
-        fail_msg("%s\n  wanted: %s\n  got:    %s\n  wanted: %s\n  got:    %.*s\n  stray:  %u, %u", row->in, want, buf_cstr(&got),
-                 row->directives, (int)o->directives.n, o->directives.n ? o->directives.data : "", row->stray, o->stray);
+    if (!span_is(buf_span(&got), want) || !span_is(buf_span(&o->directives), row->directives) ||
+        o->stray != row->stray)
+        fail_msg("%s\n  wanted: %s\n  got:    %s\n  wanted: %s\n  got:    %.*s\n  stray:  %u, %u", row->in,
+                 want, buf_cstr(&got), row->directives, (int)o->directives.n,
+                 o->directives.n ? o->directives.data : "", row->stray, o->stray);
     assert_int_equal(o->kept, got.n);
     assert_int_equal(o->kept + o->removed, whole.n);
     assert_false(run_has_marker(buf_span(&got)));
@@ -258,7 +272,8 @@ static void test_rows(void **state)
 static void test_spelling(void **state)
 {
     (void)state;
-    static const char raw[] = "hi \\ud83d\\ude00! \\ud83d x \\ude00 \\u00e9\\/ \\u003c\\u003C< \\u0048W_ATT \\u0060``\\n\\u0000 \\\"";
+    static const char raw[] = "hi \\ud83d\\ude00! \\ud83d x \\ude00 \\u00e9\\/ \\u003c\\u003C< \\u0048W_ATT "
+                              "\\u0060``\\n\\u0000 \\\"";
     struct buf text;
     buf_init(&text, RUN_MAX);
     run_unescape(SPAN_LIT(raw), &text);
@@ -287,8 +302,9 @@ static void test_unescaping(void **state)
     directive_filter_feed(f, SPAN_LIT("\\u003c<<H\\u0057_ATTACHMENT{\\ud83d"));
     directive_filter_feed(f, SPAN_LIT("\\ude00\\ud83d\\ud83d x\\ude00\\u0000\\u00e9\\u20ac\\/\xe2"));
     directive_filter_feed(f, SPAN_LIT("\x82\xac\\ud800HW_ATTACHMENT\\u003e>>"));
-    static const char want[] = "C[{\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd x\xef\xbf\xbd\0\xc3\xa9\xe2\x82\xac/"
-                               "\xe2\x82\xac\xef\xbf\xbd]";
+    static const char want[] =
+        "C[{\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd x\xef\xbf\xbd\0\xc3\xa9\xe2\x82\xac/"
+        "\xe2\x82\xac\xef\xbf\xbd]";
     assert_int_equal(o.directives.n, sizeof want - 1);
     assert_memory_equal(o.directives.data, want, sizeof want - 1);
     assert_int_equal(o.out.n, 0);
@@ -336,7 +352,8 @@ static void test_timing(void **state)
     outcome_finish(&o);
 }
 
-/* After each character of whatever table text: at most so many characters are neither passed on nor taken out. */
+/* After each character of whatever table text: at most so many characters are neither passed on nor taken
+ * out. */
 static void test_bounds(void **state)
 {
     (void)state;
@@ -397,9 +414,15 @@ static void test_too_large(void **state)
         const char *end;
         char how;
     } cases[] = {
-        {100, 100, CLOSE, 'C'},        {100, 101, CLOSE, 'L'},  {100, 100, "<<<END_HW_ATTACHMENT_1234567    >>>", 'C'},
-        {100, 1000, CLOSE, 'L'},       {100, 230, CLOSE, 'L'},  {0, 5, CLOSE, 'L'},
-        {100, 1000, "", 'U'},          {1000, 100000, CLOSE, 'L'}, {100, 100, "", 'U'},
+        {100, 100, CLOSE, 'C'},
+        {100, 101, CLOSE, 'L'},
+        {100, 100, "<<<END_HW_ATTACHMENT_1234567    >>>", 'C'},
+        {100, 1000, CLOSE, 'L'},
+        {100, 230, CLOSE, 'L'},
+        {0, 5, CLOSE, 'L'},
+        {100, 1000, "", 'U'},
+        {1000, 100000, CLOSE, 'L'},
+        {100, 100, "", 'U'},
         {SIZE_MAX, 5000, CLOSE, 'C'},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -480,9 +503,11 @@ static void test_taking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),      cmocka_unit_test(test_spelling),  cmocka_unit_test(test_unescaping),
-        cmocka_unit_test(test_timing),    cmocka_unit_test(test_bounds),    cmocka_unit_test(test_no_utf8),
-        cmocka_unit_test(test_too_large), cmocka_unit_test(test_too_large_second), cmocka_unit_test(test_taking),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_unescaping), cmocka_unit_test(test_timing),
+        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_no_utf8),
+        cmocka_unit_test(test_too_large),  cmocka_unit_test(test_too_large_second),
+        cmocka_unit_test(test_taking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,8 @@ static void done(struct job *job)
 static struct job *make(int number, struct trace *trace, pthread_mutex_t *gate)
 {
     struct numbered *n = xcalloc(1, sizeof *n);
-    *n = (struct numbered){.job = {.work = work, .done = done}, .number = number, .trace = trace, .gate = gate};
+    *n = (struct numbered){
+        .job = {.work = work, .done = done}, .number = number, .trace = trace, .gate = gate};
     return &n->job;
 }
 

@@ -21,6 +21,7 @@ struct server {
     SSL_CTX *tls;
     const char *answer; /* NULL: no proxy */
     bool by_bytes;      /* the answer's bytes one at a time */
+    const char *greeting;
     bool silent;        /* accepts and says nothing */
     char request[4096]; /* what the last client of a proxy sent */
     size_t request_n;
@@ -46,27 +47,35 @@ static inline void peer_end(struct peer *p)
 /* Whether the proxy's part is over. */
 static inline bool peer_as_proxy(struct peer *p)
 {
+    static const struct timeval pause = {.tv_usec = 200};
     struct server *s = p->server;
     if (!s->answer || p->answered)
         return true;
     if (p->sent == 0) {
         ssize_t n =
             recv(p->s.fd, s->request + s->request_n, sizeof s->request - 1 - s->request_n, MSG_DONTWAIT);
-        if (n > 0)
-            s->request_n += (size_t)n;
+        if (n <= 0) {
+            peer_end(p);
+            return false;
+        }
+        s->request_n += (size_t)n;
         s->request[s->request_n] = '\0';
         if (!strstr(s->request, "\r\n\r\n"))
             return false;
     }
     size_t n = strlen(s->answer);
-    size_t piece = s->by_bytes && p->sent < n ? 1 : n - p->sent;
-    ssize_t sent = send(p->s.fd, s->answer + p->sent, piece, MSG_NOSIGNAL);
-    p->sent += sent > 0 ? (size_t)sent : 0;
-    p->answered = p->sent == n;
-    if (!p->answered) {
-        event_active(p->event, EV_READ, 0);
+    ssize_t sent = send(p->s.fd, s->answer + p->sent, s->by_bytes ? 1 : n, MSG_NOSIGNAL);
+    if (sent <= 0) {
+        peer_end(p);
         return false;
     }
+    p->sent += (size_t)sent;
+    p->answered = p->sent == n;
+    if (!p->answered) {
+        event_add(p->event, &pause);
+        return false;
+    }
+    event_remove_timer(p->event);
     if (!strstr(s->answer, " 2"))
         peer_end(p);
     return p->s.fd >= 0;
@@ -91,7 +100,7 @@ static inline void on_peer(evutil_socket_t fd, short what, void *arg)
     if (p->s.ssl)
         s->sni = SSL_get_servername(p->s.ssl, TLSEXT_NAMETYPE_host_name) != NULL;
     if (!p->greeted && (!p->s.ssl || SSL_is_init_finished(p->s.ssl)))
-        p->greeted = stream_write(&p->s, "hi", 2) == 2;
+        p->greeted = stream_write(&p->s, s->greeting, strlen(s->greeting)) > 0;
 }
 
 static inline void on_connection(evutil_socket_t fd, short what, void *arg)
@@ -117,7 +126,7 @@ static inline void server_start_at(struct server *s, struct event_base *base, ui
         .sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK - 1 + last)}, .sin_port = htons(port)};
     socklen_t n = sizeof at;
     int on = 1;
-    *s = (struct server){.base = base};
+    *s = (struct server){.base = base, .greeting = "hi"};
     s->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_int_equal(setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
     assert_int_equal(bind(s->fd, (struct sockaddr *)&at, sizeof at), 0);
