@@ -14,7 +14,7 @@ enum { SCHEMA = 1, BUSY_MS = 5000, LIST_MAX = 1000 };
 
 struct records {
     sqlite3 *db;
-    sqlite3_stmt *add, *list, *sweep;
+    sqlite3_stmt *add, *list, *find, *sweep;
 };
 
 static const char schema[] =
@@ -25,8 +25,6 @@ static const char schema[] =
     " status INTEGER NOT NULL, outcome TEXT NOT NULL, error TEXT NOT NULL, streamed INTEGER NOT NULL,"
     " bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, directives INTEGER NOT NULL,"
     " reason TEXT NOT NULL, artifacts TEXT NOT NULL, attachments TEXT NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS consults_started ON consults (started_ms);"
-    "CREATE INDEX IF NOT EXISTS consults_org ON consults (org, started_ms);"
     "CREATE INDEX IF NOT EXISTS consults_id ON consults (id);"
     "PRAGMA user_version = 1;";
 
@@ -96,12 +94,17 @@ static int prepare(struct records *r)
     static const char add[] =
         "INSERT INTO consults (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
     static const char list[] =
-        "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND (?2 = '' OR id = ?2)"
-        " AND (?3 = 0 OR started_ms < ?3) ORDER BY started_ms DESC, rowid DESC LIMIT ?4";
-    static const char sweep[] = "DELETE FROM consults WHERE started_ms < ?1";
+        "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND ?2 = ''"
+        " AND (?3 = 0 OR started_ms < ?3) ORDER BY rowid DESC LIMIT ?4";
+    static const char find[] = "SELECT " COLUMNS " FROM consults WHERE id = ?2 AND (?1 = '' OR org = ?1)"
+                               " AND (?3 = 0 OR started_ms < ?3) ORDER BY rowid DESC LIMIT ?4";
+    /* Rows were added in about the order of time, so the old ones are the first; a bite at a time. */
+    static const char sweep[] = "DELETE FROM consults WHERE rowid IN (SELECT rowid FROM consults ORDER BY rowid LIMIT 10000)"
+                                " AND started_ms < ?1";
     unsigned flags = SQLITE_PREPARE_PERSISTENT;
     return sqlite3_prepare_v3(r->db, add, -1, flags, &r->add, NULL) ||
                    sqlite3_prepare_v3(r->db, list, -1, flags, &r->list, NULL) ||
+                   sqlite3_prepare_v3(r->db, find, -1, flags, &r->find, NULL) ||
                    sqlite3_prepare_v3(r->db, sweep, -1, flags, &r->sweep, NULL)
                ? -1
                : 0;
@@ -123,7 +126,7 @@ struct records *records_open(const char *state_dir, struct error *e)
     buf_init(&path, 4096);
     buf_printf(&path, "%s/records.db", state_dir);
     const char *file = buf_cstr(&path);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_FULLMUTEX;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
     int bad = buf_full(&path) || make_file(file);
     if (bad) {
         error_set(e, ERROR_BAD_REQUEST, "cannot make records.db in %s", state_dir);
@@ -150,6 +153,7 @@ void records_close(struct records *r)
         return;
     sqlite3_finalize(r->add);
     sqlite3_finalize(r->list);
+    sqlite3_finalize(r->find);
     sqlite3_finalize(r->sweep);
     sqlite3_close(r->db);
     xfree(r);
@@ -165,7 +169,7 @@ static int bind_int(sqlite3_stmt *s, enum column c, int64_t v)
     return sqlite3_bind_int64(s, (int)c + 1, v);
 }
 
-int records_add(struct records *r, const struct consult_record *c)
+static int add_one(struct records *r, const struct consult_record *c)
 {
     sqlite3_stmt *s = r->add;
     const char *const texts[][1] = {{c->id},     {c->org},      {c->thread}, {c->turn},
@@ -185,6 +189,21 @@ int records_add(struct records *r, const struct consult_record *c)
     sqlite3_reset(s);
     sqlite3_clear_bindings(s);
     return answer;
+}
+
+int records_add(struct records *r, const struct consult_record *list, size_t n)
+{
+    int bad = sqlite3_exec(r->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK;
+    if (bad)
+        return failed(r, "begin");
+    for (size_t i = 0; i < n && !bad; i++)
+        bad = add_one(r, &list[i]) < 0;
+    bad = bad || sqlite3_exec(r->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK;
+    if (!bad)
+        return 0;
+    failed(r, "commit");
+    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
 }
 
 static struct span column_text(sqlite3_stmt *s, enum column c)
@@ -246,7 +265,7 @@ static void add_record(sqlite3_stmt *s, struct buf *out)
 int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit,
                  struct buf *out)
 {
-    sqlite3_stmt *s = r->list;
+    sqlite3_stmt *s = id && *id ? r->find : r->list;
     int wanted = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : limit, n = 0, step;
     bool more = false;
     if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) ||

@@ -78,6 +78,17 @@ int buf_addc(struct buf *b, char c)
     return buf_addn(b, &c, 1);
 }
 
+int buf_add_number(struct buf *b, uint64_t n)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    return buf_addn(b, digits + at, sizeof digits - at);
+}
+
 int buf_printf(struct buf *b, const char *format, ...)
 {
     va_list args, again;

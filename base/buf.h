@@ -31,6 +31,8 @@ int buf_add(struct buf *b, struct span s);
 int buf_addn(struct buf *b, const void *p, size_t n);
 int buf_adds(struct buf *b, const char *s);
 int buf_addc(struct buf *b, char c);
+/* In decimal; far cheaper than buf_printf. */
+int buf_add_number(struct buf *b, uint64_t n);
 int buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Room for n bytes at the end, to be filled by the caller and then counted with buf_commit; NULL: over the cap. */
 char *buf_reserve(struct buf *b, size_t n) MUST_USE;

@@ -102,7 +102,10 @@ struct config {
         enum log_level level;
         bool content;
     } log;
-    bool image_generation; /* configured; refused by name until it exists, so always false */
+    struct {
+        const struct config_provider *provider; /* NULL: there is no image generation */
+        char *provider_name, *model;            /* NULL, both of them, then */
+    } image_generation;
 };
 
 /* A mistake in a file: "file:line: key: what was expected". */

@@ -28,7 +28,6 @@ static const char *const level_words[] = {"debug", "info", "warning", "error", N
 static const char no_s3[] = "it belongs to the store s3, which is not available in this version; file is";
 static const char no_postgres[] =
     "it belongs to the store postgres, which is not available in this version; sqlite is";
-static const char no_images[] = "image generation is not available in this version";
 static const char no_transcription[] = "transcription is not available in this version";
 
 static const struct key tls_rows[] = {
@@ -232,6 +231,21 @@ static const struct key record_rows[] = {
 };
 static const struct key_table record_table = TABLE(record_rows);
 
+static const struct key image_rows[] = {
+    {.name = "provider",
+     .type = KEY_SPECIAL,
+     .flags = KEY_REQUIRED,
+     .at = offsetof(struct config, image_generation.provider_name),
+     .set = special_set_image_provider,
+     .print = special_print_text},
+    {.name = "model",
+     .type = KEY_TEXT,
+     .flags = KEY_REQUIRED,
+     .at = offsetof(struct config, image_generation.model),
+     .what = "the name of a model, such as gpt-image-1"},
+};
+static const struct key_table image_table = TABLE(image_rows);
+
 static const struct key log_rows[] = {
     {.name = "level",
      .type = KEY_ENUM,
@@ -313,7 +327,7 @@ static const struct key root_rows[] = {
     {.name = "timeouts", .type = KEY_MAP, .inside = &timeout_table},
     {.name = "artifacts", .type = KEY_MAP, .inside = &artifact_table},
     {.name = "records", .type = KEY_MAP, .inside = &record_table},
-    {.name = "image_generation", .absent = no_images},
+    {.name = "image_generation", .type = KEY_MAP, .inside = &image_table},
     {.name = "transcription", .absent = no_transcription},
     {.name = "log", .type = KEY_MAP, .inside = &log_table},
 };

@@ -240,6 +240,8 @@ void config_unref(struct config *c)
     xfree(c->public_url);
     record_destroy_providers(c->providers, c->nproviders);
     xfree(c->default_provider_name);
+    xfree(c->image_generation.provider_name);
+    xfree(c->image_generation.model);
     record_destroy_organisations(c->organisations, c->norganisations);
     xfree(c->workspace_root);
     xfree(c);

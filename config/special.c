@@ -219,6 +219,13 @@ int special_set_default_provider(struct setting *s, void *at)
     return store_text(at, s->text);
 }
 
+int special_set_image_provider(struct setting *s, void *at)
+{
+    if (!value_word(s->text, true))
+        return expect(s, "the name of one of the providers");
+    return store_text(at, s->text);
+}
+
 int special_set_dialect(struct setting *s, void *at)
 {
     struct span name = span_is(s->text, "llama.cpp") ? SPAN_LIT("llamacpp") : s->text;

@@ -25,6 +25,7 @@ int special_set_provider_name(struct setting *s, void *at);
 int special_set_dialect(struct setting *s, void *at);
 int special_set_prefix(struct setting *s, void *at);
 int special_set_default_provider(struct setting *s, void *at);
+int special_set_image_provider(struct setting *s, void *at);
 int special_set_organisation(struct setting *s, void *at);
 void special_print_text(const void *at, struct buf *out);
 

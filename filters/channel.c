@@ -122,9 +122,11 @@ struct channel *channel_get(struct reply *r, uint32_t number)
     if (n == LIMIT_CHANNELS)
         return NULL;
     struct channel *c = xcalloc(1, sizeof *c);
-    size_t max = r->settings.directive_max;
-    if (max > r->settings.directive_total)
-        max = r->settings.directive_total;
+    /* Each channel may hold an open directive: what they may hold together is kept near the limit for the
+     * reply. */
+    size_t max = r->settings.directive_total / (n + 1);
+    if (max > r->settings.directive_max)
+        max = r->settings.directive_max;
     c->reply = r;
     c->number = number;
     c->filter = directive_filter_create(&callbacks, c, max);

@@ -120,7 +120,9 @@ static size_t next_block(struct reply *r, struct span bytes, bool last)
 {
     if (r->settings.framing == REPLY_SSE)
         return sse_block(&r->scan, bytes, last);
-    const char *end = memchr(bytes.p, '\n', bytes.n);
+    size_t seen = r->scan.seen; /* no line ends in these bytes of the unfinished line */
+    const char *end = memchr(bytes.p + seen, '\n', bytes.n - seen);
+    r->scan.seen = end || last ? 0 : bytes.n;
     if (end)
         return (size_t)(end - bytes.p) + 1;
     return last ? bytes.n : 0;

@@ -117,6 +117,9 @@ static int read_field(struct span line, struct http_head *out, struct error *e)
         return error_set(e, ERROR_BAD_REQUEST, "The header field %.*s holds a control character.",
                          (int)(name.n > 64 ? 64 : name.n), name.p);
     out->fields[out->n++] = (struct http_field){name, value};
+    if (name.n == 10 && span_is_nocase(name, "connection") && !span_is_nocase(value, "keep-alive") &&
+        !span_is_nocase(value, "close"))
+        out->connection = true;
     if (span_is_nocase(name, "content-length") && read_length(value, out) < 0)
         return error_set(e, ERROR_BAD_REQUEST, "Content-Length must be one number, given once.");
     if (span_is_nocase(name, "transfer-encoding")) {
@@ -147,7 +150,7 @@ int http_head_read(struct span head, bool request, struct http_head *out, struct
     bool first = true;
     out->method = out->target = out->reason = (struct span){0};
     out->status = 0;
-    out->chunked = out->has_length = out->keep_alive = false;
+    out->chunked = out->has_length = out->keep_alive = out->connection = false;
     out->length = 0;
     out->n = 0;
     while (at < end) {
@@ -202,15 +205,33 @@ bool http_head_has_token(const struct http_head *h, const char *name, const char
     return false;
 }
 
+static bool is_hop_name(struct span name)
+{
+    switch (name.n) { /* most names are told apart by their length alone */
+    case 2:
+        return span_is_nocase(name, "te");
+    case 7:
+        return span_is_nocase(name, "trailer") || span_is_nocase(name, "upgrade");
+    case 10:
+        return span_is_nocase(name, "connection") || span_is_nocase(name, "keep-alive");
+    case 16:
+        return span_is_nocase(name, "proxy-connection");
+    case 17:
+        return span_is_nocase(name, "transfer-encoding");
+    case 18:
+        return span_is_nocase(name, "proxy-authenticate");
+    case 19:
+        return span_is_nocase(name, "proxy-authorization");
+    default:
+        return false;
+    }
+}
+
 bool http_head_is_hop(const struct http_head *h, struct span name)
 {
-    static const char *const hop[] = {"connection", "keep-alive", "proxy-connection", "transfer-encoding",
-                                      "te",         "trailer",    "upgrade",          "proxy-authorization",
-                                      "proxy-authenticate"};
-    for (size_t i = 0; i < sizeof hop / sizeof hop[0]; i++)
-        if (span_is_nocase(name, hop[i]))
-            return true;
-    for (size_t i = 0; i < h->n; i++)
+    if (is_hop_name(name))
+        return true;
+    for (size_t i = 0; i < h->n && h->connection; i++)
         if (span_is_nocase(h->fields[i].name, "connection") && list_has(h->fields[i].value, name))
             return true;
     return false;

@@ -24,6 +24,7 @@ struct http_head {
     bool has_length;
     uint64_t length;
     bool keep_alive; /* the connection may be used again afterwards */
+    bool connection; /* a Connection field names more than close or keep-alive */
     size_t n;
     struct http_field fields[LIMIT_HTTP_FIELDS];
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "proxy/exchange.h"
 
 enum { CONSULTS_DEFAULT = 100, CONSULTS_MOST = 1000, QUERY_VALUE = 128, PAGE_MAX = 64 * 1024 * 1024 };
 
@@ -90,6 +91,7 @@ static void consults(struct conn *c, struct span query)
     if (j->limit < 1 || j->limit > CONSULTS_MOST)
         j->limit = CONSULTS_MOST;
     buf_init(&j->out, PAGE_MAX);
+    audit_flush(c->worker);
     if (job_submit(c->worker->audit, &j->job) == 0)
         return;
     xfree(j);

@@ -60,8 +60,8 @@ static struct consult_files *files_of(struct exchange *ex)
         struct consult_files *f = xcalloc(1, sizeof *f);
         f->refs = 1;
         f->store = ex->worker->store;
-        f->owner = ex->owner;
-        f->image_generation = ex->config->image_generation && !ex->caller.image_generation_off;
+        f->owner = *exchange_owner(ex);
+        f->image_generation = ex->config->image_generation.provider && !ex->caller.image_generation_off;
         if (ex->consult_id[0])
             snprintf(f->consult, sizeof f->consult, "%s", ex->consult_id);
         else /* a stored reply that is fetched again is no consult of its own, but its files need a place */

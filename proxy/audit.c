@@ -6,25 +6,56 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 
-struct audit_job {
+/*
+ * Records wait for each other for up to a sweep's time, and go to the thread and into the file together: a transaction and
+ * a thread's wake-up a consult would cost more than relaying it.
+ */
+enum { BATCH = 256 };
+
+struct audit_batch {
     struct job job; /* first: the queue gives this back */
     struct records *records;
-    struct consult_record record;
-    char *text; /* what the record's strings point into */
+    size_t n;
+    struct consult_record list[BATCH];
+    char *texts[BATCH]; /* what each record's strings point into */
 };
 
 static void audit_work(struct job *job)
 {
-    struct audit_job *a = (struct audit_job *)job;
-    if (records_add(a->records, &a->record) < 0)
-        log_error("audit.failed", log_str("consult", a->record.id));
+    struct audit_batch *b = (struct audit_batch *)job;
+    if (records_add(b->records, b->list, b->n) < 0)
+        log_error("audit.failed", log_str("first", b->list[0].id), log_int("records", (int64_t)b->n));
 }
 
 static void audit_done(struct job *job)
 {
-    struct audit_job *a = (struct audit_job *)job;
-    xfree(a->text);
-    xfree(a);
+    struct audit_batch *b = (struct audit_batch *)job;
+    for (size_t i = 0; i < b->n; i++)
+        xfree(b->texts[i]);
+    xfree(b);
+}
+
+void audit_flush(struct worker *w)
+{
+    struct audit_batch *b = w->audit_batch;
+    w->audit_batch = NULL;
+    if (b && job_submit(w->audit, &b->job) < 0) {
+        log_error("audit.dropped", log_int("records", (int64_t)b->n));
+        audit_done(&b->job);
+    }
+}
+
+static struct audit_batch *batch_of(struct worker *w)
+{
+    struct audit_batch *b = w->audit_batch;
+    if (!b) {
+        b = xcalloc(1, sizeof *b);
+        b->job.work = audit_work;
+        b->job.done = audit_done;
+        b->records = w->records;
+        w->audit_batch = b;
+    }
+    return b;
 }
 
 /* Copies a string into the job's text; offsets first, since the text may move while it grows. */
@@ -58,7 +89,7 @@ void audit_write(struct exchange *ex)
              log_int("directives", totals ? totals->directives : 0));
     if (!ex->worker->records)
         return;
-    struct audit_job *a = xcalloc(1, sizeof *a);
+    struct audit_batch *b = batch_of(ex->worker);
     struct buf text, list;
     buf_init(&text, 4 * LIMIT_READ);
     buf_init(&list, 2 * LIMIT_READ);
@@ -71,13 +102,10 @@ void audit_write(struct exchange *ex)
     size_t parent = keep(&text, span_str(ex->caller.names[CALLER_PARENT]));
     size_t provider = keep(&text, span_str(ex->provider->name)), model = keep(&text, span_str(ex->model));
     size_t reasons = keep(&text, buf_span(&ex->reasons)), artifacts = keep(&text, buf_span(&list));
-    char *t = a->text = xspandup(buf_span(&text));
+    char *t = b->texts[b->n] = xspandup(buf_span(&text));
     buf_free(&text);
     buf_free(&list);
-    a->job.work = audit_work;
-    a->job.done = audit_done;
-    a->records = ex->worker->records;
-    a->record = (struct consult_record){
+    b->list[b->n++] = (struct consult_record){
         .id = t + id,
         .org = t + org,
         .thread = t + thread,
@@ -100,8 +128,6 @@ void audit_write(struct exchange *ex)
         .artifacts = t + artifacts,
         .attachments = "[]",
     };
-    if (job_submit(ex->worker->audit, &a->job) < 0) {
-        log_error("audit.dropped", log_str("consult", ex->consult_id));
-        audit_done(&a->job);
-    }
+    if (b->n == BATCH)
+        audit_flush(ex->worker);
 }

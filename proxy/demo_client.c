@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/sse.h"
 #include "base/xalloc.h"
 #include "net/http_parser.h"
 
@@ -28,6 +27,17 @@ void demo_stream_finish(struct demo_stream *s)
     *s = (struct demo_stream){.show = NULL};
 }
 
+/* Control characters, which a terminal would obey, become blanks. */
+static void blank_controls(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+            p[0] = p[1] = ' ';
+    }
+}
+
 /* A string member, cut to the room there is; empty when it is absent. */
 static void copy_member(struct span object, const char *name, char *to, size_t room)
 {
@@ -39,6 +49,7 @@ static void copy_member(struct span object, const char *name, char *to, size_t r
     buf_init(&text, value.n);
     if (json_unescape(json_inside(value), &text) == 0)
         snprintf(to, room, "%s", buf_cstr(&text));
+    blank_controls(to);
     buf_free(&text);
 }
 
@@ -82,6 +93,7 @@ static void take_error(struct demo_stream *s, struct span error)
     copy_member(error, "message", s->error, sizeof s->error);
     if (!s->error[0])
         snprintf(s->error, sizeof s->error, "%.*s", (int)(error.n < 400 ? error.n : 400), error.p);
+    blank_controls(s->error);
 }
 
 static void take_event(struct demo_stream *s, struct span data)
@@ -111,9 +123,8 @@ int demo_stream_feed(struct demo_stream *s, struct span bytes, bool last)
         return -1;
     for (;;) {
         struct span rest = span_from(buf_span(&s->raw), s->framed);
-        struct sse_scan scan = {.started = s->framed > 0};
         struct sse_fields fields;
-        size_t n = sse_block(&scan, rest, last);
+        size_t n = sse_block(&s->scan, rest, last);
         if (n == 0)
             break;
         sse_parse(span_of(rest.p, n), s->framed == 0, &fields);
@@ -145,8 +156,8 @@ static void read_reply_head(const struct http_head *head, struct demo_reply *rep
 {
     const struct http_field *id = http_head_find(head, "X-HW-Consult-Id");
     reply->status = head->status;
-    snprintf(reply->consult, sizeof reply->consult, "%.*s", id ? (int)(id->value.n < 63 ? id->value.n : 63) : 0,
-             id ? id->value.p : "");
+    snprintf(reply->consult, sizeof reply->consult, "%.*s",
+             id ? (int)(id->value.n < 63 ? id->value.n : 63) : 0, id ? id->value.p : "");
 }
 
 static enum http_progress read_some(struct http_parser *parser, struct buf *in, size_t *scanned, bool *headed,
@@ -232,8 +243,7 @@ int demo_client_get(struct demo_io *io, uint16_t port, const char *target, struc
     struct buf request;
     buf_init(&request, MESSAGE);
     buf_printf(&request, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", target, port);
-    int failed =
-        demo_client_request(io, port, buf_span(&request), append, body, SHORT_MS, &reply, why);
+    int failed = demo_client_request(io, port, buf_span(&request), append, body, SHORT_MS, &reply, why);
     *status = reply.status;
     buf_free(&request);
     return failed;

@@ -1,10 +1,11 @@
 #ifndef PROXY_DEMO_CLIENT_H
 #define PROXY_DEMO_CLIENT_H
 /*
- * The demo's client: what any program that speaks OpenAI's API does, over plain sockets: ask for a streamed reply,
- * read its events, download the files that its last event names.
+ * The demo's client: what any program that speaks OpenAI's API does, over plain sockets: ask for a streamed
+ * reply, read its events, download the files that its last event names.
  */
 #include "base/buf.h"
+#include "base/sse.h"
 #include "proxy/demo_io.h"
 
 enum { DEMO_TEXT = 4 * 1024 * 1024, DEMO_FILES = 64, DEMO_CUTS = 64 * 1024 };
@@ -28,6 +29,7 @@ struct demo_stream {
     bool done;     /* [DONE] came */
     char reason[1024], error[LIMIT_ERROR_TEXT];
     size_t framed; /* of raw: bytes of complete events */
+    struct sse_scan scan;
 };
 
 struct demo_reply {
@@ -41,8 +43,8 @@ void demo_stream_finish(struct demo_stream *s);
 int demo_stream_feed(struct demo_stream *s, struct span bytes, bool last) MUST_USE;
 
 /*
- * One request to a port of this machine on a connection of its own: `request` is the whole message. The body's
- * bytes go to `data`, which answers -1 to give up. -1 with `why`.
+ * One request to a port of this machine on a connection of its own: `request` is the whole message. The
+ * body's bytes go to `data`, which answers -1 to give up. -1 with `why`.
  */
 int demo_client_request(struct demo_io *io, uint16_t port, struct span request,
                         int (*data)(void *arg, struct span bytes), void *arg, int idle_ms,

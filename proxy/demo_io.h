@@ -2,6 +2,7 @@
 #define PROXY_DEMO_IO_H
 /* Sockets and files of the demo: blocking, with deadlines, and given up at once on Ctrl-C. */
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -22,7 +23,8 @@ ssize_t demo_io_receive(struct demo_io *io, int fd, char *to, size_t room, int t
                         char why[LIMIT_ERROR_TEXT]) MUST_USE;
 /* A connection to that port on this machine. -1 with `why`. */
 int demo_io_connect(uint16_t port, char why[LIMIT_ERROR_TEXT]) MUST_USE;
-/* A socket bound to that port on this machine, 0 for one that is free; *port is the one it got. -1 with errno. */
+/* A socket bound to that port on this machine, 0 for one that is free; *port is the one it got. -1 with
+ * errno. */
 int demo_io_bind(uint16_t *port) MUST_USE;
 /* Waits; false when the demo is to end. */
 bool demo_io_pause(struct demo_io *io, int ms);

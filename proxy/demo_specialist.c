@@ -80,7 +80,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* How a tokenizer might cut: a blank goes with the word behind it, long words, numbers and runs of signs are cut. */
+/* How a tokenizer might cut: a blank goes with the word behind it, long words, numbers and runs of signs are
+ * cut. */
 static size_t token_length(const char *p)
 {
     enum { LETTERS = 5, DIGITS = 3, SIGNS = 2 };
@@ -174,9 +175,10 @@ static int send_usage(struct answer *a, size_t asked)
 
 static void send_reply(struct answer *a, size_t asked)
 {
-    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
-                               "Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n"
-                               "x-request-id: req_demo\r\nopenai-version: 2020-10-01\r\n\r\n";
+    static const char head[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
+        "Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n"
+        "x-request-id: req_demo\r\nopenai-version: 2020-10-01\r\n\r\n";
     if (demo_io_send(&a->io, a->fd, SPAN_LIT(head), a->why) ||
         send_choice(a, "{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}", "null"))
         return;
@@ -207,7 +209,8 @@ static void take_body(void *arg, struct span bytes)
     buf_add(arg, bytes);
 }
 
-/* Head and body of one request. -1: it was no request that can be read, or too large. `chat`: it asks for a chat. */
+/* Head and body of one request. -1: it was no request that can be read, or too large. `chat`: it asks for a
+ * chat. */
 static int read_request(struct answer *a, struct buf *body, bool *chat)
 {
     static const struct http_body_sink sink = {.data = take_body};
@@ -260,8 +263,8 @@ static void serve(int fd, const char *dir)
         send_not_found(&a);
         goto out;
     }
-    if (demo_io_path(request, dir, DEMO_PROVIDER_REQUEST) || demo_io_path(stream, dir, DEMO_PROVIDER_STREAM) ||
-        demo_io_write_file(request, buf_span(&body)))
+    if (demo_io_path(request, dir, DEMO_PROVIDER_REQUEST) ||
+        demo_io_path(stream, dir, DEMO_PROVIDER_STREAM) || demo_io_write_file(request, buf_span(&body)))
         goto out;
     a.record = open(stream, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (a.record >= 0)

@@ -56,7 +56,6 @@ void exchange_free(struct exchange *ex)
     consult_files_unref(ex->worker, ex->files);
     caller_finish(&ex->caller);
     buf_free(&ex->request);
-    buf_free(&ex->filtered);
     buf_free(&ex->body);
     buf_free(&ex->trailers);
     buf_free(&ex->head);
@@ -64,6 +63,9 @@ void exchange_free(struct exchange *ex)
     buf_free(&ex->artifacts);
     buf_free(&ex->reasons);
     config_unref(ex->config);
+    if (ex->api_key)
+        explicit_bzero(ex->api_key, strlen(ex->api_key));
+    xfree(ex->api_key);
     xfree(ex->model);
     xfree(ex);
 }
@@ -81,7 +83,6 @@ static struct exchange *exchange_create(struct conn *c)
     ex->first_byte_us = -1;
     caller_init(&ex->caller, ex->config);
     buf_init(&ex->request, 2 * LIMIT_HTTP_HEAD);
-    buf_init(&ex->filtered, 2 * LIMIT_HTTP_HEAD);
     buf_init(&ex->body, ex->config->limits.request_body);
     buf_init(&ex->trailers, LIMIT_HTTP_TRAILERS);
     buf_init(&ex->head, 2 * LIMIT_HTTP_HEAD);
@@ -229,8 +230,16 @@ static int find_owner(struct exchange *ex, const struct http_head *head, struct 
     snprintf(ex->owner.org, sizeof ex->owner.org, "%s", org);
     ex->owner.has_key = key.n > 0;
     if (key.n)
-        store_key(ex->worker->store, key, ex->owner.key);
+        ex->api_key = xspandup(key);
     return 0;
+}
+
+const struct owner *exchange_owner(struct exchange *ex)
+{
+    static const unsigned char none[DIGEST];
+    if (ex->owner.has_key && memcmp(ex->owner.key, none, DIGEST) == 0)
+        store_key(ex->worker->store, span_str(ex->api_key), ex->owner.key);
+    return &ex->owner;
 }
 
 /* Whether this is a consult as far as head and configuration tell; `tentative` when its body decides (product.md §2.2). */

@@ -27,6 +27,8 @@ void exchange_tick(struct exchange *ex, int64_t now_ms);
 void exchange_free(struct exchange *ex);
 /* The next in the worker's list it is in. */
 struct exchange *exchange_next(const struct exchange *ex);
+/* Sends the records that wait for company to the audit thread. */
+void audit_flush(struct worker *w);
 /* Reply bytes held back now. */
 size_t exchange_held_bytes(const struct exchange *ex);
 

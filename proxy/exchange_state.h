@@ -62,10 +62,10 @@ struct exchange {
     unsigned choices;
     struct caller caller;
     char consult_id[CONSULT_ID];
-    struct owner owner;
+    struct owner owner;  /* its key is filled in by exchange_owner */
+    char *api_key;       /* the caller's, as sent; NULL: none. Never logged; wiped at the end */
     char *model;
     struct buf request; /* forwarded head without framing */
-    struct buf filtered; /* the same for a consult, whose reply must not be encoded; empty: no consult */
     struct buf body;    /* a consult's body as it arrived */
     struct buf trailers;
 
@@ -102,6 +102,8 @@ void exchange_fail(struct exchange *ex, const struct error *e);
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */
 void exchange_try_over(struct exchange *ex);
+/* Whose the consult is, with the key's digest, which few exchanges need. */
+const struct owner *exchange_owner(struct exchange *ex);
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out);
 
 /* ---- request.c ---- */

@@ -187,7 +187,7 @@ bool files_request(struct exchange *ex, const struct http_head *head, const stru
     f->job.done = file_done;
     f->exchange = ex;
     f->store = ex->worker->store;
-    f->owner = ex->owner;
+    f->owner = *exchange_owner(ex);
     f->by_organisation = ex->config->tenancy == TENANCY_KEYS;
     f->method = method;
     f->shape = http_head_find(head, "anthropic-version") ? FILES_ANTHROPIC : FILES_OPENAI;

@@ -2,10 +2,15 @@
 
 static void add_field(struct buf *out, struct span name, struct span value)
 {
-    buf_add(out, name);
-    buf_adds(out, ": ");
-    buf_add(out, value);
-    buf_adds(out, "\r\n");
+    char *to = buf_reserve(out, name.n + value.n + 4);
+    if (!to)
+        return;
+    memcpy(to, name.p, name.n);
+    memcpy(to + name.n, ": ", 2);
+    if (value.n)
+        memcpy(to + name.n + 2, value.p, value.n);
+    memcpy(to + name.n + 2 + value.n, "\r\n", 2);
+    buf_commit(out, name.n + value.n + 4);
 }
 
 static bool is_one_of(struct span name, const char *const *list, size_t n)
@@ -39,7 +44,7 @@ static void add_key(struct buf *out, const struct forward_request *f)
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out)
 {
     static const char *const framing[] = {"content-length", "transfer-encoding", "expect"};
-    bool host = false, encoding = false;
+    bool host = false;
     buf_add(out, head->method);
     buf_addc(out, ' ');
     buf_adds(out, f->provider->base_path);
@@ -52,10 +57,6 @@ void forward_request_head(const struct http_head *head, const struct forward_req
         if (span_is_nocase(name, "host")) {
             add_field(out, name, span_str(f->provider->host_header));
             host = true;
-        } else if (f->identity && span_is_nocase(name, "accept-encoding")) {
-            if (!encoding)
-                add_field(out, name, SPAN_LIT("identity"));
-            encoding = true;
         } else if (is_one_of(name, framing, 3) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
                    (f->api_key && is_key_field(name)) || http_head_is_hop(head, name)) {
             continue;
@@ -65,10 +66,32 @@ void forward_request_head(const struct http_head *head, const struct forward_req
     }
     if (!host)
         add_field(out, SPAN_LIT("Host"), span_str(f->provider->host_header));
-    if (f->identity && !encoding)
-        buf_adds(out, "Accept-Encoding: identity\r\n");
     if (f->api_key)
         add_key(out, f);
+}
+
+void forward_ask_identity(struct span head, struct buf *out)
+{
+    static const char name[] = "accept-encoding:";
+    const char *at = head.p, *end = head.p + head.n, *from = head.p;
+    bool said = false;
+    while (at < end) {
+        const char *lf = memchr(at, '\n', (size_t)(end - at));
+        const char *next = lf ? lf + 1 : end;
+        if ((size_t)(next - at) >= sizeof name && strncasecmp(at, name, sizeof name - 1) == 0) {
+            buf_addn(out, from, (size_t)(at - from));
+            if (!said) {
+                buf_addn(out, at, sizeof name - 1);
+                buf_adds(out, " identity\r\n");
+            }
+            said = true;
+            from = next;
+        }
+        at = next;
+    }
+    buf_addn(out, from, (size_t)(end - from));
+    if (!said)
+        buf_adds(out, "Accept-Encoding: identity\r\n");
 }
 
 void forward_reply_head(const struct http_head *head, const struct forward_reply *f, struct buf *out)
@@ -76,7 +99,9 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     static const char *const framing[] = {"content-length", "transfer-encoding"};
     static const char *const of_bytes[] = {"content-md5", "digest", "content-digest", "repr-digest", "etag"};
     bool buffering = false;
-    buf_printf(out, "HTTP/1.1 %d ", head->status);
+    buf_adds(out, "HTTP/1.1 ");
+    buf_add_number(out, (uint64_t)head->status);
+    buf_addc(out, ' ');
     buf_add(out, head->reason);
     buf_adds(out, "\r\n");
     for (size_t i = 0; i < head->n; i++) {
@@ -96,5 +121,5 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     if (f->streamed && !buffering)
         buf_adds(out, "X-Accel-Buffering: no\r\n");
     if (f->consult)
-        buf_printf(out, "X-HW-Consult-Id: %s\r\n", f->consult);
+        add_field(out, SPAN_LIT("X-HW-Consult-Id"), span_str(f->consult));
 }

@@ -11,12 +11,14 @@
 struct forward_request {
     const struct config_provider *provider;
     struct span rest;  /* path and query after the provider's base path */
-    bool identity;     /* the reply will be filtered: ask for no content coding */
     const char *api_key; /* Penstock's own, in place of the caller's; NULL */
 };
 
 /* Request line and fields, without framing fields and without the empty line. */
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out);
+
+/* Copies such a head, asking for no content coding: the reply will be filtered. */
+void forward_ask_identity(struct span head, struct buf *out);
 
 struct forward_reply {
     const char *consult;  /* id for X-HW-Consult-Id; NULL: no consult */

@@ -81,8 +81,9 @@ static void flush(struct exchange *ex, bool last)
 static void send_whole(struct exchange *ex)
 {
     struct buf *out = &ex->worker->out;
-    buf_printf(&ex->head, "Content-Length: %zu\r\n%s\r\n", out->n,
-               ex->conn && conn_will_close(ex->conn) ? "Connection: close\r\n" : "");
+    buf_adds(&ex->head, "Content-Length: ");
+    buf_add_number(&ex->head, out->n);
+    buf_adds(&ex->head, ex->conn && conn_will_close(ex->conn) ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
     ex->framing = BODY_LENGTH;
     flush(ex, true);
 }

@@ -7,6 +7,9 @@
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
 
+/* Room for what is added to a forwarded head: framing and Accept-Encoding. */
+enum { HEAD_REST = 128 };
+
 static void call_start(struct exchange *ex)
 {
     ex->target = (struct dial_target){.host = ex->provider->host,
@@ -134,7 +137,7 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
     if (facts->hw_whole.n || facts->attachments_whole.n)
         json_remove_members(body, facts->root, ours, 2, edits);
     if (wants_protocol(ex, facts)) {
-        bool images = ex->config->image_generation && !ex->caller.image_generation_off;
+        bool images = ex->config->image_generation.provider && !ex->caller.image_generation_off;
         ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
     }
 }
@@ -147,13 +150,19 @@ static void send_consult(struct exchange *ex, const struct edits *edits)
     for (size_t i = 0; i < edits->n; i++)
         n += edits->list[i].insert.n - edits->list[i].cut;
     buf_init(&out, SIZE_MAX / 2); /* both parts were capped when they came in */
-    buf_add(&out, buf_span(ex->consult ? &ex->filtered : &ex->request));
-    buf_printf(&out, "Content-Length: %zu\r\n\r\n", n);
+    char *room = buf_reserve(&out, ex->request.n + n + HEAD_REST); /* grows once, not by doubling */
+    (void)room;
+    if (ex->consult)
+        forward_ask_identity(buf_span(&ex->request), &out);
+    else
+        buf_add(&out, buf_span(&ex->request));
+    buf_adds(&out, "Content-Length: ");
+    buf_add_number(&out, n);
+    buf_adds(&out, "\r\n\r\n");
     if (edits_apply(edits, body, &out) < 0)
         log_error("request.splice", log_str("consult", ex->consult_id));
     buf_free(&ex->body);
     buf_free(&ex->request);
-    buf_free(&ex->filtered);
     call_start(ex);
     http_call_give(ex->call, &out);
     sent_all(ex);
@@ -205,8 +214,6 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
         pass_begin(ex, head, body_follows);
         return;
     }
-    f.identity = true;
-    forward_request_head(head, &f, &ex->filtered);
     if (head->has_length && head->length > ex->config->limits.request_body) {
         error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has %llu bytes; at most %zu are accepted.",
                   (unsigned long long)head->length, ex->config->limits.request_body);

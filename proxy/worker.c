@@ -49,6 +49,8 @@ void worker_reap_later(struct worker *w)
 
 void worker_check_drained(struct worker *w)
 {
+    if (w->draining && !w->conns && !w->exchanges)
+        audit_flush(w);
     if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 && job_queue_length(w->audit) == 0)
         event_base_loopbreak(w->base);
 }
@@ -154,6 +156,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
         conn_tick(c, now);
     }
     http_client_sweep(w->client, now);
+    audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
     metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS, (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
     if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
@@ -297,6 +300,7 @@ static void worker_end(struct worker *w)
     give_up(w);
     job_queue_destroy(w->disk);
     on_reap(-1, 0, w);
+    audit_flush(w);
     job_queue_destroy(w->audit);
     event_del(&w->sweep);
     event_del(&w->disk_done);

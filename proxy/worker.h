@@ -19,6 +19,7 @@
 
 struct conn;
 struct exchange;
+struct audit_batch;
 
 /* Room in front of what one read produces, for the length line of a chunk. */
 enum { CHUNK_ROOM = 16 };
@@ -39,6 +40,7 @@ struct worker {
     struct dialer *dialer;
     struct http_client *client;
     struct job_queue *disk, *audit;
+    struct audit_batch *audit_batch; /* records on their way to the audit thread; NULL: none */
     struct store *store;
     struct records *records;
     struct metrics *metrics;

@@ -2,7 +2,7 @@
  * Replies of openai-chat from the provider's bytes to the client's. The cases are in
  * tests/data/replay/openai_chat.txt:
  *
- *   == name [whole] [buffer] [links] [cut] [n=2] [directives=2] [directive=100]
+ *   == name | [whole] [ndjson] [buffer] [links] [cut] [n=2] [directives=2] [directive=100]
  *   -- upstream
  *   lines …
  *   -- client            or: -- client same
@@ -149,6 +149,8 @@ static void read_settings(struct replay *c, char *words)
     for (char *save, *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
         if (strcmp(w, "whole") == 0)
             c->run.settings.framing = REPLY_WHOLE;
+        else if (strcmp(w, "ndjson") == 0)
+            c->run.settings.framing = REPLY_NDJSON;
         else if (strcmp(w, "buffer") == 0)
             c->run.settings.mode = REPLY_BUFFER;
         else if (strcmp(w, "links") == 0)

@@ -68,7 +68,7 @@ static void keeps_and_lists(void **state)
                                    .directives = 1,
                                    .artifacts = i ? "[{\"id\":\"file-hw-1\"}]" : "broken",
                                    .attachments = "[]"};
-        assert_int_equal(records_add(i % 2 ? r : again, &c), 0);
+        assert_int_equal(records_add(i % 2 ? r : again, &c, 1), 0);
     }
     json_t *page = list(r, "", "", 0, 3);
     assert_int_equal(json_array_size(json_object_get(page, "data")), 3);

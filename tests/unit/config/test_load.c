@@ -193,6 +193,14 @@ static void environment_wins_over_the_file(void **state)
             "environment variable PENSTOCK_LIMITS_DIRECTIVES: limits.directives: expected a whole number",
             "");
     unsetenv("PENSTOCK_LIMITS_DIRECTIVES");
+    setenv("PENSTOCK_IMAGE_GENERATION_PROVIDER", "openai", 1);
+    refused(yaml, "the environment: image_generation.model: this key is missing", "");
+    setenv("PENSTOCK_IMAGE_GENERATION_MODEL", "m", 1);
+    c = load(yaml);
+    assert_string_equal(c->image_generation.provider->name, "openai");
+    config_unref(c);
+    unsetenv("PENSTOCK_IMAGE_GENERATION_PROVIDER");
+    unsetenv("PENSTOCK_IMAGE_GENERATION_MODEL");
     setenv("PENSTOCK_TENANCY", "keys", 1);
     refused(yaml, "the environment: tenancy: ", "organisations must be listed");
     unsetenv("PENSTOCK_TENANCY");

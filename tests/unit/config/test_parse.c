@@ -148,14 +148,23 @@ static const struct {
     {"organisations:\n- {name: a, key_sha256: []}", "f:2: organisations[0].key_sha256: expected a list", ""},
     {"organisations:\n- {name: a, key_sha256: " KEY_A "}",
      "f:2: organisations[0].key_sha256: expected a list", ""},
+    /* Image generation. */
+    {"image_generation: {provider: openai}", "f:1: image_generation.model: this key is missing", ""},
+    {"image_generation: {model: m}", "f:1: image_generation.provider: this key is missing", ""},
+    {"image_generation:", "f:1: image_generation: expected a map", "found nothing"},
+    {"image_generation: {provider: openai, model: ''}",
+     "f:1: image_generation.model: expected the name of a model", "found nothing"},
+    {"image_generation: {provider: Open AI, model: m}",
+     "f:1: image_generation.provider: expected the name of one of the providers", ""},
+    {"image_generation:\n  model: m\n  provider: opena",
+     "f:3: image_generation.provider: expected the name of one of the providers", "found \"opena\""},
+    {"image_generation: {provider: openai, model: m, size: s}", "f:1: image_generation.size: unknown key", ""},
     /* What is not there yet, by name. */
     {"artifacts: {store: s3}", "f:1: artifacts.store: the store s3 is not available", "file is"},
     {"artifacts: {store: file,\n  bucket: b}", "f:2: artifacts.bucket: ", "s3, which is not available"},
     {"artifacts: {store: disk}", "f:1: artifacts.store: expected file, found \"disk\"", ""},
     {"records: {store: postgres}", "f:1: records.store: the store postgres is not available", "sqlite is"},
     {"records: {dsn: x}", "f:1: records.dsn: ", "postgres, which is not available"},
-    {"image_generation: {provider: openai, model: gpt-image-1}",
-     "f:1: image_generation: image generation is not", ""},
     {"transcription: {provider: openai, model: whisper-1}", "f:1: transcription: transcription is not", ""},
     {"log: {content: true}", "f:1: log.content: content in the log is not available", ""},
 };
@@ -231,6 +240,8 @@ static void defaults(void **state)
         assert_int_equal(c->artifacts.retention_s, 7 * 86400);
         assert_int_equal(c->artifacts.link_ttl_s, 86400);
         assert_int_equal(c->log.level, LOG_INFO);
+        assert_null(c->image_generation.provider);
+        assert_null(c->image_generation.model);
         config_unref(c);
     }
 }
@@ -250,7 +261,7 @@ static void values(void **state)
               " image_generation: false}\n"
               "stream: buffer\ndisconnect: drain\nlinks: markdown\ncontext: attachments\n"
               "limits: {directive: 2048, drain_bytes: 0}\ntimeouts: {idle: 250ms, drain: 0s}\nlog: {level: "
-              "warning}\n");
+              "warning}\nimage_generation: {model: m-1, provider: b-1_2}\n");
     assert_false(c->enabled);
     assert_true(c->workers >= 1);
     assert_string_equal(c->workspace_root, "/var/lib/penstock/workspace");
@@ -278,6 +289,8 @@ static void values(void **state)
     assert_int_equal(c->organisations[0].nkeys, 2);
     assert_int_equal(c->organisations[0].keys[0][0], 0x89);
     assert_false(c->organisations[0].image_generation);
+    assert_ptr_equal(c->image_generation.provider, p);
+    assert_string_equal(c->image_generation.model, "m-1");
     assert_int_equal(c->stream, STREAM_BUFFER);
     assert_int_equal(c->disconnect, DISCONNECT_DRAIN);
     assert_int_equal(c->links, LINKS_MARKDOWN);
@@ -315,6 +328,7 @@ static void printed_is_read_again(void **state)
         "- {name: \"null\", key_sha256: [" KEY_B "], image_generation: false}\n",
         "limits: {directive: 2049, drain_bytes: 0}\ntimeouts: {idle: 1250ms, drain: 0ms}\nartifacts: "
         "{retention: 36h}",
+        "image_generation: {provider: gemini, model: 'm: x'}\n",
     };
     for (size_t i = 0; i < sizeof yaml / sizeof yaml[0]; i++) {
         struct buf first, second;

@@ -91,6 +91,9 @@ static const struct row rows[] = {
      0},
     {OPEN META "see <<<HW_ATTACHMENT mid-line\n" CLOSE "\nz", "z",
      "C[" META "see <<<HW_ATTACHMENT mid-line\n]", 0},
+    {OPEN META "x\n<<<     HW_ATTACHMENT\n" CLOSE "\nz", "z", "C[" META "x\n<<<     HW_ATTACHMENT\n]", 0},
+    {OPEN META "x\n</HW_ATTACHMENTS> </HW_ATTACHMENT >\n" CLOSE "\nz", "z",
+     "C[" META "x\n</HW_ATTACHMENTS> </HW_ATTACHMENT >\n]", 0},
     {OPEN META "<<<<HW_ATTACHMENT\n" CLOSE "\nz", "z", "C[" META "<<<<HW_ATTACHMENT\n]", 0},
 
     /* never closed */
@@ -186,6 +189,11 @@ static const struct row rows[] = {
     {"```\n" DIR "\n```js\n" DIR "\n```\nz", "z", DONE DONE, 0},
     {"```\n" DIR "\n" DIR "\n```\nz", "z", DONE DONE, 0},
     {"```\n" DIR "```\nz", "```\nz", DONE, 0},
+    {"```\n" DIR "\n```" S10 S10 "\r\nz", "z", DONE, 0},
+    {"```\n" DIR "\n```" S10 S10 " \r\nz", "```" S10 S10 " \r\nz", DONE, 0},
+    {"```\n" DIR "\nx\n" DIR "\n```\nz", "x\n```\nz", DONE DONE, 0},
+    {"```\n" DIR "\n`\n" DIR "\n```\nz", "`\n```\nz", DONE DONE, 0},
+    {"```\n" DIR "\n<\n" DIR "\n```\nz", "<\n```\nz", DONE DONE, 0},
     {"```\n" DIR "\n```" X20 "\nz", "```" X20 "\nz", DONE, 0},
     {"```\n<" OPEN BODY CLOSE "\nz", "```\n<\nz", DONE, 0},
     {"```\nx" DIR "\nz", "```\nx\nz", DONE, 0},
