@@ -92,6 +92,22 @@ void directive_parts_free(struct directive_parts *p);
 enum flag artifact_render(const struct directive_parts *parts, const struct format *format, struct buf *out,
                           char sentence[LIMIT_ERROR_TEXT]) MUST_USE;
 
+/* ---- pictures, which somebody else draws (image.c) ---- */
+
+/* What a directive of format image asks for. */
+struct image_wanted {
+    bool wanted;
+    struct buf prompt; /* valid UTF-8, not blank */
+    char size[32];     /* as in the metadata ("1024x1024"); empty: not said */
+    char quality[32];
+};
+/* FLAG_NONE with `wanted` set, or a flag with a sentence. Free with image_wanted_free in any case. */
+enum flag image_wanted_read(const struct directive_parts *parts, struct image_wanted *out,
+                            char sentence[LIMIT_ERROR_TEXT]) MUST_USE;
+void image_wanted_free(struct image_wanted *w);
+/* The format of a picture, told from its bytes; NULL: they are no picture. */
+const struct format *image_format(struct span bytes);
+
 /* ---- names (names.c) ---- */
 
 /* A safe file name from what was asked for (product.md §5.1), with the format's extension; with format NULL
@@ -158,6 +174,7 @@ struct made {
         filename[LIMIT_FILENAME + 1]; /* made safe; also for one that failed, when the metadata said a name */
     enum flag flag;
     char sentence[LIMIT_ERROR_TEXT];
+    struct image_wanted image; /* `wanted`: nothing is made yet, see workspace_store */
 };
 /*
  * Parses, renders and stores one directive, or keeps it in quarantine when `refused` is a flag or something
@@ -165,6 +182,13 @@ struct made {
  */
 void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max,
                     struct made *out);
+/*
+ * The second half for a directive of which workspace_take wanted an image; the arguments are the same. Stores
+ * the picture, or keeps the directive in quarantine when `failed` is a flag; `why` says so in a clause (empty:
+ * the flag says it all).
+ */
+void workspace_store(struct workspace *w, unsigned number, struct span text, size_t max, struct span picture,
+                     enum flag failed, const char *why, struct made *out);
 void made_free(struct made *m);
 
 #endif

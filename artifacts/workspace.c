@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
+#include "artifacts/sniff.h"
 #include "artifacts/store.h"
 #include "artifacts/utf8.h"
 #include "base/clock.h"
@@ -43,6 +44,7 @@ void made_free(struct made *m)
 {
     buf_free(&m->entry);
     buf_free(&m->url);
+    image_wanted_free(&m->image);
 }
 
 /* ---- the manifest ---- */
@@ -252,6 +254,39 @@ static enum flag store_bytes(struct workspace *w, const struct directive_parts *
     return FLAG_NONE;
 }
 
+/* The bytes decide what the file is, whatever extension was asked for. */
+static enum flag store_picture(struct workspace *w, const struct directive_parts *parts, struct span bytes,
+                               struct made *m, char why[LIMIT_ERROR_TEXT])
+{
+    const struct format *format = image_format(bytes);
+    if (!format) {
+        snprintf(why, LIMIT_ERROR_TEXT, "what came instead of a picture is none");
+        return FLAG_RENDER_FAILED;
+    }
+    artifact_name(span_str(parts->filename), span_str(parts->title[0] ? parts->title : "image"), format,
+                  m->filename);
+    return store_bytes(w, parts, format, bytes, m);
+}
+
+/* Format image: a prompt, of which somebody else makes the picture, or the picture itself in base64. */
+static enum flag make_image(struct workspace *w, const struct directive_parts *parts, struct made *m,
+                            char why[LIMIT_ERROR_TEXT])
+{
+    struct buf bytes;
+    enum flag flag = FLAG_INVALID_CONTENT;
+    if (!w->image_generation)
+        return FLAG_IMAGE_GENERATION_DISABLED;
+    if (!parts->base64)
+        return image_wanted_read(parts, &m->image, why);
+    buf_init(&bytes, parts->content.n + 4);
+    if (base64_decode(buf_span(&parts->content), &bytes) || !image_format(buf_span(&bytes)))
+        snprintf(why, LIMIT_ERROR_TEXT, "its content is no picture in base64");
+    else
+        flag = store_picture(w, parts, buf_span(&bytes), m, why);
+    buf_free(&bytes);
+    return flag;
+}
+
 /* Parses and renders; *why is left empty when the flag says it all. */
 static enum flag make(struct workspace *w, struct span text, size_t max, struct made *m,
                       char why[LIMIT_ERROR_TEXT])
@@ -268,8 +303,8 @@ static enum flag make(struct workspace *w, struct span text, size_t max, struct 
                       m->filename);
     if (flag != FLAG_NONE)
         goto out;
-    if (span_is(name, "image") && !w->image_generation) {
-        flag = FLAG_IMAGE_GENERATION_DISABLED;
+    if (span_is(name, "image")) {
+        flag = make_image(w, &parts, m, why);
     } else if (!format) {
         flag = FLAG_UNSUPPORTED_FORMAT;
         if (!named)
@@ -318,17 +353,17 @@ static void keep(struct workspace *w, unsigned number, struct span text, struct 
         (void)change_manifest(w->store, w->owner.org, w->consult, append_quarantine, &k);
 }
 
-void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max,
-                    struct made *out)
+static void made_init(struct made *m, enum flag flag)
 {
-    char why[LIMIT_ERROR_TEXT] = "";
-    *out = (struct made){.flag = refused};
-    buf_init(&out->entry, ENTRY_MAX);
-    buf_init(&out->url, URL_MAX);
-    if (refused == FLAG_NONE)
-        out->flag = make(w, text, max, out, why);
-    else
-        name_refused(text, max, out);
+    *m = (struct made){.flag = flag};
+    buf_init(&m->entry, ENTRY_MAX);
+    buf_init(&m->url, URL_MAX);
+}
+
+/* What a client gets, and what is kept of a directive that failed. */
+static void conclude(struct workspace *w, unsigned number, struct span text, const char *why,
+                     struct made *out)
+{
     if (out->flag != FLAG_NONE) {
         out->artifact = (struct artifact){.bytes = 0};
         write_sentence(out, why[0] ? why : why_refused(out->flag));
@@ -337,4 +372,35 @@ void workspace_take(struct workspace *w, unsigned number, struct span text, enum
     }
     store_url(w->store, &out->artifact, out->artifact.created_at, &out->url);
     out->stored = write_entry(&out->artifact, buf_cstr(&out->url), &out->entry) == 0;
+}
+
+void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max,
+                    struct made *out)
+{
+    char why[LIMIT_ERROR_TEXT] = "";
+    made_init(out, refused);
+    if (refused == FLAG_NONE)
+        out->flag = make(w, text, max, out, why);
+    else
+        name_refused(text, max, out);
+    if (!out->image.wanted)
+        conclude(w, number, text, why, out);
+}
+
+void workspace_store(struct workspace *w, unsigned number, struct span text, size_t max, struct span picture,
+                     enum flag failed, const char *why, struct made *out)
+{
+    struct directive_parts parts;
+    char ours[LIMIT_ERROR_TEXT] = "";
+    made_init(out, failed);
+    if (failed != FLAG_NONE) {
+        name_refused(text, max, out);
+        conclude(w, number, text, why, out);
+        return;
+    }
+    out->flag = directive_parse(text, max, &parts, ours);
+    if (out->flag == FLAG_NONE)
+        out->flag = store_picture(w, &parts, picture, out, ours);
+    directive_parts_free(&parts);
+    conclude(w, number, text, ours, out);
 }

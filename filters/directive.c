@@ -434,8 +434,25 @@ static void feed_direct(struct directive_filter *f, struct span s)
         (void)buf_addn(&f->held, r.hold, (size_t)(r.end - r.hold));
 }
 
+/* Most tokens: nothing is held, and nothing in them stops anybody. */
+static bool feed_plain(struct directive_filter *f, struct span s)
+{
+    if (f->mode != MODE_TEXT || f->held.n || !marker_idle(&f->in) || !marker_idle(&f->out))
+        return false;
+    if (s.n == 0 || (f->line && *s.p == '`') || character_plain(s.p, s.n) != s.n)
+        return false;
+    f->line = f->fenced = false;
+    f->high = 0;
+    f->callbacks->text(f->arg, s);
+    if (f->callbacks->fate)
+        f->callbacks->fate(f->arg, s.n, true);
+    return true;
+}
+
 void directive_filter_feed(struct directive_filter *f, struct span escaped)
 {
+    if (feed_plain(f, escaped))
+        return;
     while (escaped.n) {
         if (f->held.n == 0) {
             feed_direct(f, escaped);

@@ -145,9 +145,10 @@ static void add_protocol(struct span body, const struct request_facts *facts, st
         at = it.whole.p + it.whole.n;
     }
     size_t from = room->n;
-    buf_printf(room, "%s{\"role\":\"%s\",\"content\":\"", leading ? "," : "", role);
-    if (json_escape(protocol, room) < 0)
-        return;
+    buf_adds(room, leading ? ",{\"role\":\"" : "{\"role\":\"");
+    buf_adds(room, role);
+    buf_adds(room, "\",\"content\":\"");
+    buf_add(room, protocol);
     buf_adds(room, leading || empty ? "\"}" : "\"},");
     if (!buf_full(room))
         edits_add(edits, (size_t)(at - body.p), 0, span_from(buf_span(room), from));

@@ -499,7 +499,11 @@ static int prepare(struct demo *d)
 
 static int run(struct demo *d, uint16_t port)
 {
-    if (prepare(d) || (!d->live && start_specialist(d)) || choose_provider(d) || start_proxy(d, port))
+    if ((d->live && choose_provider(d)) || prepare(d))
+        return -1;
+    if (!d->live && (start_specialist(d) || choose_provider(d)))
+        return -1;
+    if (start_proxy(d, port))
         return -1;
     printf("Penstock %s runs on http://127.0.0.1:%u in front of %s.\n", PENSTOCK_VERSION, d->port,
            d->live ? d->base_url : "a built-in Specialist; nothing leaves this machine");
@@ -519,6 +523,8 @@ int demo_run(const struct demo_options *options)
     demo_stream_init(&d.provider);
     demo_stream_init(&d.client);
     int failed = run(&d, options->port);
+    if (!failed && (fflush(stdout) || ferror(stdout)))
+        failed = fail(&d, "cannot write to standard output: %s", strerror(errno));
     stop_child(&d.proxy);
     stop_child(&d.specialist);
     if (d.io.signals >= 0)

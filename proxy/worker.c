@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "providers/dialect.h"
@@ -244,14 +245,19 @@ static int open_stores(struct worker *w)
 
 static void make_protocol(struct worker *w)
 {
-    struct buf formats;
+    struct buf formats, text;
     buf_init(&formats, LIMIT_READ);
+    buf_init(&text, LIMIT_READ);
     formats_offered(&formats);
     for (int images = 0; images < 2; images++) {
+        buf_reset(&text);
+        protocol_text(buf_span(&formats), images, &text);
         buf_init(&w->protocol[images], LIMIT_READ);
-        protocol_text(buf_span(&formats), images, &w->protocol[images]);
+        if (json_escape(buf_span(&text), &w->protocol[images]) < 0)
+            log_error("protocol.escape", log_int("images", images));
     }
     buf_free(&formats);
+    buf_free(&text);
 }
 
 static struct event_base *make_base(void)

@@ -50,7 +50,7 @@ struct worker {
     struct buf out;          /* what one read produces for a client; empty between callbacks */
     struct buf decoded;      /* likewise, for encoded replies */
     struct http_head head;   /* likewise, for requests */
-    struct buf protocol[2];  /* the attachment protocol without and with image generation */
+    struct buf protocol[2];  /* the attachment protocol without and with image generation, escaped for a JSON string */
     struct conn *conns;      /* all client connections */
     size_t nconns;
     uint64_t conn_number;    /* of the last one accepted */

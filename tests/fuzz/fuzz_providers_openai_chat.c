@@ -32,7 +32,7 @@ static void fuzz_request(const struct dialect *d, struct span body)
     struct buf room, out;
     buf_init(&room, 1 << 20);
     buf_init(&out, 1 << 24);
-    d->add_protocol(body, &facts, SPAN_LIT("<<<\"\n"), &room, &edits);
+    d->add_protocol(body, &facts, SPAN_LIT("<<<\\\"\\n"), &room, &edits);
     check(edits.n == 1 && edits_apply(&edits, body, &out) == 0);
     check(json_document(buf_span(&out), &value) && out.n == body.n + edits.list[0].insert.n);
     edits_free(&edits);

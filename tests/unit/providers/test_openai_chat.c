@@ -123,7 +123,7 @@ static void test_add_protocol(void **state)
         buf_init(&room, ROOM);
         buf_init(&out, ROOM);
         chat()->request(body, &facts);
-        chat()->add_protocol(body, &facts, SPAN_LIT("say \"<<<\"\nplease"), &room, &edits);
+        chat()->add_protocol(body, &facts, SPAN_LIT("say \\\"<<<\\\"\\nplease"), &room, &edits);
         assert_int_equal(edits_apply(&edits, body, &out), 0);
         assert_string_equal(buf_cstr(&out), table[i].want);
         assert_true(json_document(buf_span(&out), &value));
