@@ -164,6 +164,12 @@ bool store_signed(const struct store *s, struct span id, struct span query, int6
 struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
                                    bool image_generation) MUST_USE;
 void workspace_destroy(struct workspace *w);
+/*
+ * For replies that the provider keeps. remember: notes what its directives are made into. recall: the reply
+ * is such a one fetched again, so what is known of a directive counts and nothing is made of it anew, and one
+ * that fails is not kept in quarantine a second time.
+ */
+void workspace_know(struct workspace *w, bool remember, bool recall);
 
 struct made {
     bool stored;
@@ -184,8 +190,8 @@ void workspace_take(struct workspace *w, unsigned number, struct span text, enum
                     struct made *out);
 /*
  * The second half for a directive of which workspace_take wanted an image; the arguments are the same. Stores
- * the picture, or keeps the directive in quarantine when `failed` is a flag; `why` says so in a clause (empty:
- * the flag says it all).
+ * the picture, or keeps the directive in quarantine when `failed` is a flag; `why` says so in a clause
+ * (empty: the flag says it all).
  */
 void workspace_store(struct workspace *w, unsigned number, struct span text, size_t max, struct span picture,
                      enum flag failed, const char *why, struct made *out);

@@ -74,6 +74,8 @@ static void read_request_member(struct walk *w, struct span key, const char *key
         facts->model = type == JSON_STRING ? json_inside(value) : span_of("", 0);
     } else if (walk_key_is(&named, key, "stream")) {
         facts->stream = type == JSON_TRUE;
+    } else if (walk_key_is(&named, key, "store")) {
+        facts->kept = type == JSON_TRUE;
     } else if (walk_key_is(&named, key, "n")) {
         facts->choices = read_choices(value);
     } else if (walk_key_is(&named, key, "messages")) {
@@ -224,6 +226,28 @@ static void read_content(struct walk *w, struct reading *r)
         r->bare = false;
 }
 
+/* Citations of web pages, which say where in the text they belong; and files that were parsed, which do not.
+ */
+static void read_annotations(struct walk *w, struct reading *r)
+{
+    struct span list, citation, start, end;
+    if (!walk_skip(w, &list) || !is_something(list))
+        return;
+    r->bare = false;
+    if (json_type(list) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(list);
+    reply_event_delta(r->e, DELTA_LIST, 0, json_inside(list));
+    while (json_next(&it) == 1) {
+        reply_event_delta(r->e, DELTA_ITEM, 0, it.whole);
+        if (json_type(it.value) != JSON_OBJECT || !json_member(it.value, "url_citation", &citation) ||
+            !json_member(citation, "start_index", &start) || !json_member(citation, "end_index", &end))
+            continue;
+        reply_event_delta(r->e, DELTA_OFFSET, 0, start);
+        reply_event_delta(r->e, DELTA_OFFSET, 0, end);
+    }
+}
+
 /* A delta, or the message of a whole reply. */
 static void read_message(struct walk *w, struct reading *r)
 {
@@ -235,6 +259,8 @@ static void read_message(struct walk *w, struct reading *r)
     while (walk_member(w, &key)) {
         if (walk_key_is(w, key, "content"))
             read_content(w, r);
+        else if (walk_key_is(w, key, "annotations"))
+            read_annotations(w, r);
         else
             skip_counted(w, r);
     }
@@ -272,6 +298,13 @@ static bool is_finish(struct span reason)
     return reason.n && json_type(reason) != JSON_NULL && !span_is(reason, "\"\"");
 }
 
+static void add_beside(struct walk *w, struct reading *r)
+{
+    struct span value;
+    if (walk_skip(w, &value) && is_something(value))
+        reply_event_delta(r->e, DELTA_BESIDE, 0, value);
+}
+
 static void read_choice(struct walk *w, struct reading *r)
 {
     struct reply_event *e = r->e;
@@ -294,6 +327,8 @@ static void read_choice(struct walk *w, struct reading *r)
             read_logprobs(w, r);
         } else if (walk_key_is(w, key, "message") && !delta) {
             read_message(w, r);
+        } else if (walk_key_is(w, key, "token_ids")) { /* vLLM: the text once more, as numbers */
+            add_beside(w, r);
         } else {
             skip_counted(w, r);
         }
@@ -353,6 +388,29 @@ static bool is_frame(const struct walk *w, struct span key)
     }
 }
 
+/* All strings of a value that may hold a prompt. */
+static void add_echoes(struct reading *r, struct span value)
+{
+    enum { SHORTEST = 32 }; /* the protocol is longer */
+    const char *p = value.p, *end = value.p + value.n;
+    struct span string;
+    while (p < end && (p = memchr(p, '"', (size_t)(end - p))) && json_value(p, end, &string) == 0) {
+        if (string.n >= SHORTEST)
+            reply_event_delta(r->e, DELTA_ECHO, 0, string);
+        p += string.n;
+    }
+}
+
+/* Where the prompt comes back for a request that asked for it: vLLM, llama.cpp, OpenRouter. */
+static void read_echo(const struct walk *w, struct span key, struct span value, struct reading *r)
+{
+    if (walk_key_is(w, key, "prompt_text") || walk_key_is(w, key, "debug"))
+        add_echoes(r, value);
+    else if (walk_key_is(w, key, "prompt_token_ids") || walk_key_is(w, key, "prompt_logprobs") ||
+             walk_key_is(w, key, "__verbose"))
+        reply_event_delta(r->e, DELTA_WITHHELD, 0, value);
+}
+
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
@@ -370,26 +428,12 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         r->e->error = true; /* how older versions of vLLM say it */
     if (error && is_error(value))
         r->e->error = true;
-    if (!frame && is_something(value))
-        r->bare = false;
-}
-
-/* Ends are to stand behind all text of their channel, and with several choices of one index some text came
- * after one. */
-static void move_ends_back(struct reply_event *e)
-{
-    size_t n = e->n, kept = 0, ends = 0;
-    for (size_t i = 0; i < n; i++)
-        ends += e->deltas[i].kind == DELTA_CHANNEL_END;
-    if (ends == 0 || ends == 1)
-        return; /* one choice, and its end was added last */
-    for (size_t i = 0; i < n; i++)
-        if (e->deltas[i].kind == DELTA_CHANNEL_END)
-            reply_event_delta(e, DELTA_CHANNEL_END, e->deltas[i].channel, (struct span){0});
-    for (size_t i = 0; i < e->n; i++)
-        if (i >= n || e->deltas[i].kind != DELTA_CHANNEL_END)
-            e->deltas[kept++] = e->deltas[i];
-    e->n = kept;
+    if (frame)
+        return;
+    if (!is_something(value))
+        return;
+    r->bare = false;
+    read_echo(w, key, value, r);
 }
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
@@ -412,7 +456,8 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->error = false;
         return;
     }
-    move_ends_back(e);
+    if (e->n > 1)
+        reply_event_ends_last(e);
     unsigned before = ends->count;
     *ends = r.ends;
     e->bare = r.bare && r.choices;
@@ -460,12 +505,13 @@ static struct span shape_members(struct span shape, struct span *channel)
     return span_from(shape, channel->n + 1);
 }
 
-static void text_event(struct span shape, uint32_t channel, struct span escaped, struct span tokens,
-                       struct buf *out)
+static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
+                       struct span tokens, struct buf *out)
 {
-    struct span number;
+    struct span index;
+    (void)number;
     buf_adds(out, "data: {");
-    buf_add(out, shape_members(shape, &number));
+    buf_add(out, shape_members(shape, &index));
     buf_printf(out, "\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"", (unsigned)channel);
     buf_add(out, escaped);
     buf_adds(out, "\"}");
@@ -477,13 +523,14 @@ static void text_event(struct span shape, uint32_t channel, struct span escaped,
     buf_adds(out, ",\"finish_reason\":null}]}\n\n");
 }
 
-static void report_event(struct span shape, struct span report, bool cut, struct buf *out)
+static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
 {
-    struct span number;
+    struct span index;
+    (void)number;
     buf_adds(out, "data: {");
-    buf_add(out, shape_members(shape, &number));
+    buf_add(out, shape_members(shape, &index));
     buf_adds(out, "\"choices\":[{\"index\":");
-    buf_add(out, number);
+    buf_add(out, index);
     buf_adds(out, ",\"delta\":{},\"finish_reason\":");
     buf_adds(out, cut ? "\"error\"}]," : "\"stop\"}],");
     buf_add(out, report);
@@ -534,6 +581,7 @@ const struct dialect openai_chat = {
     .keep_shape = keep_shape,
     .text_event = text_event,
     .report_event = report_event,
+    .offsets = OFFSETS_POINTS,
     .error_body = openai_chat_error_body,
     .error_event = error_event,
     .keep_alive = ": keep-alive\n\n",

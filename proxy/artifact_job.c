@@ -62,6 +62,8 @@ static struct consult_files *files_of(struct exchange *ex)
         f->store = ex->worker->store;
         f->owner = *exchange_owner(ex);
         f->image_generation = ex->config->image_generation.provider && !ex->caller.image_generation_off;
+        f->remember = ex->kept || ex->stored;
+        f->recall = ex->stored;
         if (ex->consult_id[0])
             snprintf(f->consult, sizeof f->consult, "%s", ex->consult_id);
         else /* a stored reply that is fetched again is no consult of its own, but its files need a place */
@@ -78,8 +80,10 @@ static void job_work(struct job *job)
 {
     struct artifact_job *a = (struct artifact_job *)job;
     struct consult_files *f = a->files;
-    if (!f->workspace)
+    if (!f->workspace) {
         f->workspace = workspace_create(f->store, &f->owner, f->consult, f->image_generation);
+        workspace_know(f->workspace, f->remember, f->recall);
+    }
     workspace_take(f->workspace, a->number, buf_span(&a->text), a->refused, a->max, &a->made);
     buf_free(&a->text);
 }

@@ -123,6 +123,15 @@ void exchange_answered(struct exchange *ex)
     exchange_try_over(ex);
 }
 
+void exchange_note_model(struct exchange *ex, struct span model)
+{
+    enum { LONGEST_MODEL = 200 };
+    if (!model.n)
+        return;
+    xfree(ex->model);
+    ex->model = xspandup(span_of(model.p, model.n < LONGEST_MODEL ? model.n : LONGEST_MODEL));
+}
+
 /* The body of an error of ours, or false with the event of it when the caller wants that. */
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out)
 {
@@ -265,6 +274,17 @@ static int check_caller(struct exchange *ex, const struct http_head *head, const
     return 0;
 }
 
+/* What path and query say of the request. */
+static void read_target(struct exchange *ex, const struct route *route)
+{
+    struct request_target t = {0};
+    if (!ex->dialect || !ex->dialect->target)
+        return;
+    ex->dialect->target(route->path, route->query, &t);
+    ex->wants_stream = t.stream;
+    exchange_note_model(ex, t.model);
+}
+
 void exchange_begin(struct conn *c, const struct http_head *head, bool body_follows)
 {
     struct exchange *ex = exchange_create(c);
@@ -280,6 +300,7 @@ void exchange_begin(struct conn *c, const struct http_head *head, bool body_foll
     ex->provider = route.provider;
     ex->api = route.api;
     ex->dialect = dialect_find(route.api);
+    read_target(ex, &route);
     if (check_caller(ex, head, &route, &e) < 0) {
         exchange_fail(ex, &e);
         return;

@@ -316,18 +316,6 @@ static void raise_file_limit(void)
     }
 }
 
-/* APIs whose replies are not filtered in this version are relayed as they come, and the start says so. */
-static void log_unfiltered(const struct config *c)
-{
-    for (size_t i = 0; i < c->nproviders; i++) {
-        const char *d = c->providers[i].dialect;
-        if (strcmp(d, "anthropic") == 0 || strcmp(d, "gemini") == 0 || strcmp(d, "ollama") == 0)
-            log_warning("provider.unfiltered", log_str("provider", c->providers[i].name),
-                        log_str("why", "its own API is relayed as it comes in this version: no protocol added, no files made; "
-                                       "only openai-chat is filtered"));
-    }
-}
-
 /* The kernel chose the port, so only now it is known what artifact links start with. */
 static void set_public_url(struct master *m)
 {
@@ -369,7 +357,6 @@ int serve_run(struct config *config, const struct serve_options *options)
         set_public_url(&m);
     log_info("started", log_str("version", PENSTOCK_VERSION), log_int("workers", config->workers),
              log_bool("enabled", config->enabled), log_str("state_dir", config->state_dir));
-    log_unfiltered(config);
     log_listening(&m);
     spawn_all(&m);
     loop(&m);

@@ -307,17 +307,34 @@ static bool contains(struct span s, const char *word)
     return false;
 }
 
-/* Which replies the filter looks into: those of a consult that went well, by the content type that they really have. */
-static enum treatment choose_treatment(const struct exchange *ex, const struct http_head *head)
+/* By the content type that the reply really has; where that says nothing of a stream, as the API frames one that was asked for. */
+static enum reply_framing find_framing(const struct exchange *ex, struct span type)
 {
-    const struct http_field *type = http_head_find(head, "content-type");
+    if (contains(type, "event-stream"))
+        return REPLY_SSE;
+    if (contains(type, "ndjson") || contains(type, "jsonl"))
+        return REPLY_NDJSON;
+    switch (ex->wants_stream ? ex->dialect->untold_framing : FRAMING_WHOLE) {
+    case FRAMING_NDJSON:
+        return REPLY_NDJSON;
+    case FRAMING_ARRAY:
+        return REPLY_ARRAY;
+    default:
+        return REPLY_WHOLE;
+    }
+}
+
+/* Which replies the filter looks into: those of a consult that went well, unless they are no text at all. */
+static enum treatment choose_treatment(struct exchange *ex, const struct http_head *head)
+{
+    const struct http_field *field = http_head_find(head, "content-type");
+    struct span type = field ? field->value : span_of("", 0);
     if (!ex->consult || ex->head_method || head->status < 200 || head->status > 299 || head->status == 204)
         return TREAT_PASS;
-    if (type && contains(type->value, "event-stream"))
-        return TREAT_STREAM;
-    if (!type || contains(type->value, "json") || contains(type->value, "text/"))
-        return TREAT_WHOLE;
-    return TREAT_PASS;
+    ex->events = find_framing(ex, type);
+    if (ex->events == REPLY_WHOLE && type.n && !contains(type, "json") && !contains(type, "text/"))
+        return TREAT_PASS;
+    return ex->events == REPLY_WHOLE ? TREAT_WHOLE : TREAT_STREAM;
 }
 
 static void create_reply(struct exchange *ex)
@@ -325,8 +342,14 @@ static void create_reply(struct exchange *ex)
     const struct config_limits *l = &ex->config->limits;
     const struct dialect *d = ex->dialect;
     struct reply_settings s = {
-        .dialect = {d->event, d->keep_shape, d->text_event, d->report_event},
-        .framing = ex->treatment == TREAT_STREAM ? REPLY_SSE : REPLY_WHOLE,
+        .dialect = {.event = d->event,
+                    .keep_shape = d->keep_shape,
+                    .text_event = d->text_event,
+                    .report_event = d->report_event,
+                    .citation = d->citation,
+                    .offsets = d->offsets,
+                    .parts = d->parts},
+        .framing = ex->events,
         .mode = ex->caller.stream_buffer ? REPLY_BUFFER : REPLY_SUPPRESS,
         .choices = ex->choices,
         .links = ex->caller.links_markdown,
@@ -334,7 +357,11 @@ static void create_reply(struct exchange *ex)
         .directive_total = l->directive_total,
         .directives = (unsigned)l->directives,
         .event_max = l->reply_body,
+        .resumed = ex->stored && ex->treatment == TREAT_STREAM,
     };
+    for (int images = 0; images < 2; images++)
+        if (ex->stored || ex->protocol_added[images]) /* of a stored reply it is not known which */
+            s.echoes[images] = buf_span(&ex->worker->protocol[images]);
     static const struct reply_callbacks callbacks = {.directive = artifact_job_start};
     ex->reply = reply_create(&s, &callbacks, ex);
 }
@@ -472,13 +499,28 @@ const struct http_call_sink relay_sink = {
 
 /* ---- time ---- */
 
+/* What may stand between two events without saying anything; NULL or empty: nothing may. */
+static const char *keep_alive_bytes(const struct exchange *ex)
+{
+    switch (ex->dialect ? ex->events : REPLY_WHOLE) {
+    case REPLY_SSE:
+        return ex->dialect->keep_alive;
+    case REPLY_ARRAY: /* white space between the items of an array */
+        return "\n";
+    default:
+        return NULL;
+    }
+}
+
 /* While Penstock itself holds text back, the client hears from it all the same (product.md §4.2). */
 static void keep_alive(struct exchange *ex, int64_t now_ms)
 {
-    const char *comment = ex->dialect ? ex->dialect->keep_alive : NULL;
+    const char *comment = keep_alive_bytes(ex);
     bool holding = ex->waiting || (ex->reply && reply_held_bytes(ex->reply) > 0);
     if (!holding || ex->treatment != TREAT_STREAM || !ex->conn || !comment || !*comment || !ex->head_sent ||
         now_ms - ex->last_sent_ms < ex->config->timeouts.comment || conn_unsent(ex->conn))
+        return;
+    if (span_starts(span_str(comment), "event:") && !reply_is_inside(ex->reply))
         return;
     if (ex->waiting || reply_between_events(ex->reply))
         send_out(ex, span_str(comment), false);

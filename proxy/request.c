@@ -104,12 +104,13 @@ static int check_attachments(struct span value, struct error *e)
 /* What the body says about the consult itself. -1 with *e; ex->consult is final afterwards. */
 static int read_body(struct exchange *ex, const struct request_facts *facts, struct error *e)
 {
-    ex->wants_stream = facts->stream;
+    ex->wants_stream = ex->wants_stream || facts->stream; /* the path may have said it */
     ex->choices = facts->choices;
-    ex->error_as_event = ex->caller.errors_event && facts->stream;
+    ex->kept = facts->kept;
+    ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (facts->hw.n && caller_read_body(&ex->caller, facts->hw, e) < 0)
         return -1;
-    ex->error_as_event = ex->caller.errors_event && facts->stream;
+    ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (ex->config->tenancy == TENANCY_HEADER)
         snprintf(ex->owner.org, sizeof ex->owner.org, "%s", caller_org(&ex->caller));
     if (ex->tentative)
@@ -118,8 +119,7 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
         ex->consult = false;
     if (!ex->consult)
         return 0;
-    if (facts->model.n)
-        ex->model = xspandup(span_of(facts->model.p, facts->model.n < 200 ? facts->model.n : 200));
+    exchange_note_model(ex, facts->model);
     return check_attachments(facts->attachments, e);
 }
 
@@ -138,6 +138,7 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
         json_remove_members(body, facts->root, ours, 2, edits);
     if (wants_protocol(ex, facts)) {
         bool images = ex->config->image_generation.provider && !ex->caller.image_generation_off;
+        ex->protocol_added[images] = true;
         ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
     }
 }
