@@ -67,7 +67,7 @@ static void read_block(struct reply *r, struct span block, struct buf *room)
     e->json = block;
     if (r->settings.framing == REPLY_SSE) {
         struct sse_fields fields;
-        sse_parse(block, !r->first_done, &fields);
+        (r->scan.lines == 1 ? sse_parse_line : sse_parse)(block, !r->first_done, &fields);
         r->first_done = true;
         e->json = fields.data_lines ? fields.data : span_of(block.p, 0);
         e->json_at = (size_t)(e->json.p - block.p);

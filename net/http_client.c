@@ -39,8 +39,8 @@ struct http_call {
     struct dial *dial;
     struct link *link;
     struct buf pending; /* what to send once there is a connection */
-    bool no_body, headed, wrote, sent_all, reused, over;
-    struct http_call *next; /* the dead */
+    bool no_body, headed, wrote, sent_all, reused, over, undialled;
+    struct http_call *next; /* the dead, or those that could not be dialled */
 };
 
 struct http_client {
@@ -51,13 +51,14 @@ struct http_client {
     struct link *idle; /* most recently used first */
     size_t idle_n, idle_max;
     struct link *dead_links;
-    struct http_call *dead_calls;
+    struct http_call *dead_calls, *undialled;
     struct event *reap;
 };
 
 static void on_link_read(evutil_socket_t fd, short what, void *arg);
 static void on_link_write(evutil_socket_t fd, short what, void *arg);
 static void call_dial(struct http_call *call);
+static void call_fail(struct http_call *call, const struct error *e);
 
 /* ---- ends ---- */
 
@@ -77,11 +78,30 @@ static void link_close(struct link *link)
     event_active(link->client->reap, EV_TIMEOUT, 0);
 }
 
+/* A call that was cancelled meanwhile is told by nobody. */
+static void fail_undialled(struct http_client *c)
+{
+    struct error e;
+    error_set(&e, ERROR_UPSTREAM_UNREACHABLE, "No connection to the provider could be begun.");
+    while (c->undialled) {
+        struct http_call *call = c->undialled;
+        c->undialled = call->next;
+        call->undialled = false;
+        if (call->over) {
+            call->next = c->dead_calls;
+            c->dead_calls = call;
+        } else {
+            call_fail(call, &e);
+        }
+    }
+}
+
 static void on_reap(evutil_socket_t fd, short what, void *arg)
 {
     struct http_client *c = arg;
     (void)fd;
     (void)what;
+    fail_undialled(c);
     while (c->dead_links) {
         struct link *link = c->dead_links;
         c->dead_links = link->next;
@@ -102,8 +122,10 @@ static void call_over(struct http_call *call)
 {
     call->over = true;
     call->link = NULL;
-    call->next = call->client->dead_calls;
-    call->client->dead_calls = call;
+    if (!call->undialled) {
+        call->next = call->client->dead_calls;
+        call->client->dead_calls = call;
+    }
     event_active(call->client->reap, EV_TIMEOUT, 0);
 }
 
@@ -578,6 +600,12 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
 static void call_dial(struct http_call *call)
 {
     call->dial = dial_start(call->client->dialer, &call->target, on_dialled, call);
+    if (!call->dial) { /* not even begun; reported from the loop */
+        call->undialled = true;
+        event_active(call->client->reap, EV_TIMEOUT, 0);
+        call->next = call->client->undialled;
+        call->client->undialled = call;
+    }
 }
 
 struct http_call *http_call_start(struct http_client *c, const struct dial_target *target, bool no_body,

@@ -7,6 +7,8 @@
  */
 #include "providers/openai_chat.h"
 
+#include <stdint.h>
+
 #include "providers/protocol.h"
 #include "providers/walk.h"
 
@@ -164,9 +166,14 @@ struct reading {
 };
 
 /* A member that is null says nothing, and does not keep an emptied event alive. */
-static bool is_something(struct span value)
+static inline bool is_something(struct span value)
 {
-    return json_type(value) != JSON_NULL;
+    return value.p[0] != 'n';
+}
+
+static inline bool is_string(struct span value)
+{
+    return value.p[0] == '"';
 }
 
 static void skip_counted(struct walk *w, struct reading *r)
@@ -218,7 +225,7 @@ static void read_content(struct walk *w, struct reading *r)
     }
     if (!walk_skip(w, &value))
         return;
-    if (json_type(value) == JSON_STRING)
+    if (is_string(value))
         add_text(r, value);
     else if (is_something(value))
         r->bare = false;
@@ -269,7 +276,33 @@ static void read_logprobs(struct walk *w, struct reading *r)
 /* Some servers spell "not finished yet" as an empty string. */
 static bool is_finish(struct span reason)
 {
-    return reason.n && json_type(reason) != JSON_NULL && !span_is(reason, "\"\"");
+    return reason.n && is_something(reason) && !span_is(reason, "\"\"");
+}
+
+/* What a member of a choice is, told by its length first. */
+enum choice_member { CHOICE_OTHER, CHOICE_DELTA, CHOICE_INDEX, CHOICE_MESSAGE, CHOICE_LOGPROBS, CHOICE_FINISH };
+
+static inline enum choice_member choice_member(const struct walk *w, struct span key)
+{
+    switch (w->escaped ? SIZE_MAX : key.n) {
+    case 5:
+        return memcmp(key.p, "delta", 5) == 0 ? CHOICE_DELTA : memcmp(key.p, "index", 5) == 0 ? CHOICE_INDEX : CHOICE_OTHER;
+    case 7:
+        return memcmp(key.p, "message", 7) == 0 ? CHOICE_MESSAGE : CHOICE_OTHER;
+    case 8:
+        return memcmp(key.p, "logprobs", 8) == 0 ? CHOICE_LOGPROBS : CHOICE_OTHER;
+    case 13:
+        return memcmp(key.p, "finish_reason", 13) == 0 ? CHOICE_FINISH : CHOICE_OTHER;
+    case SIZE_MAX: /* spelt with escapes */
+        return walk_key_is(w, key, "delta")           ? CHOICE_DELTA
+               : walk_key_is(w, key, "index")         ? CHOICE_INDEX
+               : walk_key_is(w, key, "message")       ? CHOICE_MESSAGE
+               : walk_key_is(w, key, "logprobs")      ? CHOICE_LOGPROBS
+               : walk_key_is(w, key, "finish_reason") ? CHOICE_FINISH
+                                                      : CHOICE_OTHER;
+    default:
+        return CHOICE_OTHER;
+    }
 }
 
 static void read_choice(struct walk *w, struct reading *r)
@@ -283,23 +316,26 @@ static void read_choice(struct walk *w, struct reading *r)
         return;
     }
     while (walk_member(w, &key)) {
-        if (walk_key_is(w, key, "delta")) {
+        enum choice_member member = choice_member(w, key);
+        if (member == CHOICE_DELTA) {
             read_message(w, r);
             delta = true;
-        } else if (walk_key_is(w, key, "index")) {
+        } else if (member == CHOICE_INDEX) {
             walk_skip(w, &index);
-        } else if (walk_key_is(w, key, "finish_reason")) {
+        } else if (member == CHOICE_FINISH) {
             walk_skip(w, &reason);
-        } else if (walk_key_is(w, key, "logprobs")) {
+        } else if (member == CHOICE_LOGPROBS) {
             read_logprobs(w, r);
-        } else if (walk_key_is(w, key, "message") && !delta) {
+        } else if (member == CHOICE_MESSAGE && !delta) {
             read_message(w, r);
         } else {
             skip_counted(w, r);
         }
     }
     int64_t number = 0;
-    if (index.n && !json_int(index, &number))
+    if (index.n == 1 && index.p[0] >= '0' && index.p[0] <= '9')
+        number = index.p[0] - '0';
+    else if (index.n && !json_int(index, &number))
         number = 0;
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
@@ -356,21 +392,24 @@ static bool is_frame(const struct walk *w, struct span key)
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
+    if (is_frame(w, key)) {
+        /* "object":"error" is how older versions of vLLM say it */
+        if (walk_skip(w, &value) && key.n == 6 && value.n == 7 && memcmp(value.p, "\"error\"", 7) == 0)
+            r->e->error = true;
+        return;
+    }
     if (walk_key_is(w, key, "choices") && walk_enter(w, '[')) {
         r->choices = true;
         while (walk_item(w))
             read_choice(w, r);
         return;
     }
-    bool frame = is_frame(w, key), object = walk_key_is(w, key, "object"),
-         error = walk_key_is(w, key, "error");
+    bool error = walk_key_is(w, key, "error");
     if (!walk_skip(w, &value))
         return;
-    if (object && json_type(value) == JSON_STRING && json_inside_is(json_inside(value), "error"))
-        r->e->error = true; /* how older versions of vLLM say it */
     if (error && is_error(value))
         r->e->error = true;
-    if (!frame && is_something(value))
+    if (is_something(value))
         r->bare = false;
 }
 
@@ -434,7 +473,8 @@ static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf
     enum { LONGEST_VALUE = 160 };
     static const char *const names[] = {"id",       "object",       "created",           "model",
                                         "provider", "service_tier", "system_fingerprint"};
-    buf_printf(out, "%u ", (unsigned)channel);
+    buf_add_number(out, channel);
+    buf_addc(out, ' ');
     struct json_iter it = json_iter(e->json);
     while (it.object && json_next(&it) == 1) {
         enum json_type type = json_type(it.value);
@@ -442,7 +482,9 @@ static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf
             continue;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             if (json_key_is(&it, names[i])) {
-                buf_printf(out, "\"%s\":", names[i]);
+                buf_addc(out, '"');
+                buf_adds(out, names[i]);
+                buf_adds(out, "\":");
                 buf_add(out, it.value);
                 buf_addc(out, ',');
             }

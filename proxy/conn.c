@@ -242,7 +242,8 @@ void conn_send(struct conn *c, struct iovec *pieces, int count)
         return;
     int at = 0;
     if (c->out.n == 0 && c->file < 0) {
-        ssize_t n = stream_writev(&c->stream, pieces, count);
+        ssize_t n = count == 1 ? stream_write(&c->stream, pieces[0].iov_base, pieces[0].iov_len)
+                               : stream_writev(&c->stream, pieces, count);
         if (n == STREAM_BROKEN) {
             write_broken(c);
             return;

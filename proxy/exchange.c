@@ -152,7 +152,7 @@ void exchange_fail(struct exchange *ex, const struct error *e)
         http_call_cancel(ex->call);
         ex->call = NULL;
     }
-    buf_reset(&ex->worker->out); /* what this read produced until then is not sent */
+    worker_out_reset(&ex->worker->out); /* what this read produced until then is not sent */
     if (!c) {
         exchange_try_over(ex);
         return;
@@ -305,7 +305,13 @@ void exchange_drained(struct exchange *ex)
 
 void exchange_tick(struct exchange *ex, int64_t now_ms)
 {
+    artifact_jobs_tick(ex, now_ms);
     relay_tick(ex, now_ms);
+}
+
+void exchange_give_up(struct exchange *ex)
+{
+    artifact_jobs_give_up(ex);
 }
 
 struct exchange *exchange_next(const struct exchange *ex)

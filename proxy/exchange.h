@@ -24,6 +24,8 @@ void exchange_drained(struct exchange *ex);
 /* The client closed; the connection is dead afterwards. */
 void exchange_client_gone(struct exchange *ex);
 void exchange_tick(struct exchange *ex, int64_t now_ms);
+/* The worker ends: what waits for others does so no longer. */
+void exchange_give_up(struct exchange *ex);
 void exchange_free(struct exchange *ex);
 /* The next in the worker's list it is in. */
 struct exchange *exchange_next(const struct exchange *ex);

@@ -125,8 +125,12 @@ void relay_cut(struct exchange *ex, const struct error *e);
 /* ---- artifacts_job.c ---- */
 /* For struct reply_callbacks. */
 void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag refused);
-/* Settles what is not done with `render_timeout`; its jobs go on alone. */
+/* Ends what takes too long of calls to others. */
+void artifact_jobs_tick(struct exchange *ex, int64_t now_ms);
+/* Settles what is not done with `render_timeout`; its jobs go on alone, its calls to others end. */
 void artifact_jobs_expire(struct exchange *ex);
+/* The worker ends: no call to others goes on. */
+void artifact_jobs_give_up(struct exchange *ex);
 /* The exchange ends: jobs that still run no longer know it. */
 void artifact_jobs_forget(struct exchange *ex);
 void consult_files_unref(struct worker *w, struct consult_files *f);

@@ -27,18 +27,17 @@ static bool is_key_field(struct span name)
     return is_one_of(name, keys, sizeof keys / sizeof keys[0]);
 }
 
-/* The field in which a dialect's provider wants its key. */
-static void add_key(struct buf *out, const struct forward_request *f)
+void forward_add_key(struct buf *out, const struct config_provider *provider, const char *key)
 {
-    const char *dialect = f->provider->dialect;
+    const char *dialect = provider->dialect;
     if (strcmp(dialect, "anthropic") == 0)
-        buf_printf(out, "x-api-key: %s\r\n", f->api_key);
+        buf_printf(out, "x-api-key: %s\r\n", key);
     else if (strcmp(dialect, "gemini") == 0)
-        buf_printf(out, "x-goog-api-key: %s\r\n", f->api_key);
+        buf_printf(out, "x-goog-api-key: %s\r\n", key);
     else if (strcmp(dialect, "azure") == 0)
-        buf_printf(out, "api-key: %s\r\n", f->api_key);
+        buf_printf(out, "api-key: %s\r\n", key);
     else
-        buf_printf(out, "Authorization: Bearer %s\r\n", f->api_key);
+        buf_printf(out, "Authorization: Bearer %s\r\n", key);
 }
 
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out)
@@ -67,7 +66,7 @@ void forward_request_head(const struct http_head *head, const struct forward_req
     if (!host)
         add_field(out, SPAN_LIT("Host"), span_str(f->provider->host_header));
     if (f->api_key)
-        add_key(out, f);
+        forward_add_key(out, f->provider, f->api_key);
 }
 
 void forward_ask_identity(struct span head, struct buf *out)

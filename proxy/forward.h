@@ -17,6 +17,9 @@ struct forward_request {
 /* Request line and fields, without framing fields and without the empty line. */
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out);
 
+/* Appends the field in which the provider's dialect wants a key. */
+void forward_add_key(struct buf *out, const struct config_provider *provider, const char *key);
+
 /* Copies such a head, asking for no content coding: the reply will be filtered. */
 void forward_ask_identity(struct span head, struct buf *out);
 

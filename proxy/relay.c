@@ -26,51 +26,74 @@ static void apply_watermark(struct exchange *ex)
         http_call_pause(ex->call, true);
 }
 
-/*
- * One write for what one read has produced: the head when it has not gone yet, the bytes with their chunk's length line,
- * and at the end what ends the body. `bytes` begins with CHUNK_ROOM bytes of room in worker->out.
- */
-static void send_out(struct exchange *ex, struct span bytes, bool last)
+/* The chunk's length, in front of its bytes. */
+static void add_length_line(struct buf *out, size_t length)
 {
-    struct iovec pieces[5];
-    char line[24];
+    char line[CHUNK_ROOM];
+    size_t at = sizeof line;
+    line[--at] = '\n';
+    line[--at] = '\r';
+    do {
+        line[--at] = "0123456789abcdef"[length & 15];
+        length >>= 4;
+    } while (length && at);
+    size_t n = sizeof line - at;
+    if (out->start < n) { /* the buffer has moved what it holds over the room */
+        char *room = buf_reserve(out, n);
+        if (!room)
+            return;
+        memmove(out->data + out->start + n, out->data + out->start, out->n);
+        out->start += n;
+    }
+    out->start -= n;
+    out->n += n;
+    memcpy(out->data + out->start, line + at, n);
+}
+
+/* What ends a chunked body. */
+static void add_tail(const struct exchange *ex, struct buf *out)
+{
+    buf_adds(out, "0\r\n");
+    buf_add(out, buf_span(&ex->trailers));
+    buf_adds(out, "\r\n");
+}
+
+/*
+ * One write for what one read has produced: the head when it has not gone yet, and `out` with its chunk's length line,
+ * for which worker_out_reset left room in front. `out` is used up.
+ */
+static void send_out(struct exchange *ex, struct buf *out, bool last)
+{
+    struct iovec pieces[2];
     int n = 0;
-    bool chunked = ex->framing == BODY_CHUNKED;
+    size_t body = out->n;
+    if (ex->framing == BODY_CHUNKED && body) {
+        buf_adds(out, "\r\n");
+        add_length_line(out, body);
+    }
+    if (ex->framing == BODY_CHUNKED && last)
+        add_tail(ex, out);
     if (!ex->head_sent && ex->head.n)
         pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&ex->head).p, ex->head.n};
     ex->head_sent = true;
-    if (bytes.n && chunked)
-        pieces[n++] = (struct iovec){line, (size_t)snprintf(line, sizeof line, "%zx\r\n", bytes.n)};
-    if (bytes.n)
-        pieces[n++] = (struct iovec){(void *)(uintptr_t)bytes.p, bytes.n};
-    struct buf tail;
-    buf_init(&tail, LIMIT_HTTP_TRAILERS + 64);
-    if (chunked && last) {
-        buf_adds(&tail, bytes.n ? "\r\n0\r\n" : "0\r\n");
-        buf_add(&tail, buf_span(&ex->trailers));
-        buf_adds(&tail, "\r\n");
-        pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&tail).p, tail.n};
-    } else if (bytes.n && chunked) {
-        pieces[n++] = (struct iovec){(void *)(uintptr_t)"\r\n", 2};
-    }
-    ex->bytes_out += bytes.n;
+    if (out->n)
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(out).p, out->n};
+    ex->bytes_out += body;
     if (n && ex->conn) {
         conn_send(ex->conn, pieces, n);
-        if (bytes.n)
-            ex->last_sent_ms = clock_mono_ms();
+        ex->last_sent_ms = ex->worker->now_ms;
     }
-    buf_free(&tail);
     buf_free(&ex->head);
+    if (out->room > OUT_KEPT)
+        buf_free(out);
+    worker_out_reset(out);
 }
 
 static void flush(struct exchange *ex, bool last)
 {
     struct buf *out = &ex->worker->out;
     if (out->n || last || !ex->head_sent)
-        send_out(ex, buf_span(out), last);
-    if (out->room > OUT_KEPT)
-        buf_free(out);
-    buf_reset(out);
+        send_out(ex, out, last);
     if (!last)
         apply_watermark(ex);
 }
@@ -121,7 +144,7 @@ static void reply_over(struct exchange *ex)
         error_set(&ex->failure, ERROR_UPSTREAM_INVALID, "The provider's reply ended inside its content coding.");
     }
     if (!ex->upstream_clean && ex->treatment == TREAT_WHOLE) {
-        buf_reset(&ex->worker->out);
+        worker_out_reset(&ex->worker->out);
         exchange_fail(ex, &ex->failure);
         return;
     }
@@ -154,7 +177,7 @@ static void reply_failed(struct exchange *ex)
     error_set(&e, ERROR_REPLY_TOO_LARGE, "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
               ex->config->limits.reply_body);
     if (ex->treatment == TREAT_WHOLE) {
-        buf_reset(&ex->worker->out);
+        worker_out_reset(&ex->worker->out);
         exchange_fail(ex, &e);
         return;
     }
@@ -424,7 +447,7 @@ static void on_trailer(void *arg, struct span name, struct span value)
 static void on_read_end(void *arg)
 {
     struct exchange *ex = exchange_of(arg);
-    ex->deadline_ms = clock_mono_ms() + ex->config->timeouts.idle;
+    ex->deadline_ms = ex->worker->now_ms + ex->config->timeouts.idle;
     if (ex->treatment != TREAT_WHOLE)
         flush(ex, false);
     if (ex->draining && ex->call && ex->drained > ex->config->limits.drain_bytes) {
@@ -480,8 +503,10 @@ static void keep_alive(struct exchange *ex, int64_t now_ms)
     if (!holding || ex->treatment != TREAT_STREAM || !ex->conn || !comment || !*comment || !ex->head_sent ||
         now_ms - ex->last_sent_ms < ex->config->timeouts.comment || conn_unsent(ex->conn))
         return;
-    if (ex->waiting || reply_between_events(ex->reply))
-        send_out(ex, span_str(comment), false);
+    if (!ex->waiting && !reply_between_events(ex->reply))
+        return;
+    buf_adds(&ex->worker->out, comment);
+    flush(ex, false);
 }
 
 static void upstream_timeout(struct exchange *ex)

@@ -56,6 +56,15 @@ void worker_check_drained(struct worker *w)
         event_base_loopbreak(w->base);
 }
 
+void worker_out_reset(struct buf *out)
+{
+    char *room;
+    buf_reset(out);
+    room = buf_reserve(out, LIMIT_READ + LIMIT_READ / 4);
+    if (room)
+        out->start = CHUNK_ROOM;
+}
+
 static void begin_drain(struct worker *w)
 {
     if (w->draining)
@@ -145,6 +154,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     struct worker *w = arg;
     int64_t now = clock_mono_ms();
     int64_t held = 0;
+    w->now_ms = now;
     (void)fd;
     (void)what;
     for (struct exchange *ex = w->exchanges, *next; ex; ex = next) {
@@ -260,8 +270,16 @@ static void make_protocol(struct worker *w)
     buf_free(&text);
 }
 
+/* libevent's own words, such as a name server that does not answer, as a line of ours. */
+static void log_libevent(int severity, const char *message)
+{
+    if (severity >= EVENT_LOG_WARN)
+        log_warning("libevent", log_str("message", message));
+}
+
 static struct event_base *make_base(void)
 {
+    event_set_log_callback(log_libevent);
     struct event_config *ec = event_config_new();
     event_config_set_flag(ec, EVENT_BASE_FLAG_NOLOCK);
     struct event_base *base = event_base_new_with_config(ec);
@@ -293,6 +311,10 @@ static void give_up(struct worker *w)
         if (ex)
             exchange_client_gone(ex);
     }
+    for (struct exchange *ex = w->exchanges, *next; ex; ex = next) {
+        next = exchange_next(ex);
+        exchange_give_up(ex);
+    }
     on_reap(-1, 0, w);
 }
 
@@ -303,6 +325,7 @@ static void worker_end(struct worker *w)
         SSL_CTX_free(w->listeners[i].tls);
     }
     w->draining = false; /* nothing is left to end */
+    w->ended = true;
     give_up(w);
     job_queue_destroy(w->disk);
     on_reap(-1, 0, w);
@@ -337,6 +360,8 @@ int worker_run(unsigned index, struct config *config, const int *fds, struct met
     w->base = make_base();
     w->read_room = xmalloc(LIMIT_READ);
     buf_init(&w->out, OUT_MAX);
+    worker_out_reset(&w->out);
+    w->now_ms = clock_mono_ms();
     buf_init(&w->decoded, 2 * LIMIT_READ);
     if (open_stores(w) < 0)
         return 1;
