@@ -143,6 +143,9 @@ void store_close(struct store *s);
 void store_key(const struct store *s, struct span api_key, unsigned char out[DIGEST]);
 /* "file-hw-…" from the system's random source; consult ids likewise ("hwc-" and 24 characters). */
 void store_new_id(const char *prefix, char *out, size_t room);
+/* "hwc-", nine characters of time and fifteen from the system's random source: ids of consults rise with time, so that an index of them
+ * grows at its end. */
+void store_new_consult_id(char out[CONSULT_ID]);
 /* The id's artifact; -1: none, expired, or the id is not well formed. */
 int store_find(struct store *s, struct span id, struct artifact *out) MUST_USE;
 /* An open descriptor on the bytes; -1. */
@@ -184,8 +187,8 @@ void workspace_take(struct workspace *w, unsigned number, struct span text, enum
                     struct made *out);
 /*
  * The second half for a directive of which workspace_take wanted an image; the arguments are the same. Stores
- * the picture, or keeps the directive in quarantine when `failed` is a flag; `why` says so in a clause (empty:
- * the flag says it all).
+ * the picture, or keeps the directive in quarantine when `failed` is a flag; `why` says so in a clause
+ * (empty: the flag says it all).
  */
 void workspace_store(struct workspace *w, unsigned number, struct span text, size_t max, struct span picture,
                      enum flag failed, const char *why, struct made *out);

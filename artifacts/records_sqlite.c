@@ -133,7 +133,7 @@ struct records *records_open(const char *state_dir, struct error *e)
         goto out;
     }
     bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
-          sqlite3_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL, NULL, NULL) ||
+          sqlite3_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -512", NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
     if (bad)
         error_set(e, ERROR_BAD_REQUEST,

@@ -75,11 +75,10 @@ static void record_key(struct span id, char out[STORE_KEY])
 
 /* ---- ids and secrets ---- */
 
-void store_new_id(const char *prefix, char *out, size_t room)
+static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+static size_t add_random(char *out, size_t n, size_t room, size_t left)
 {
-    static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    size_t n = strnlen(prefix, room - 1), left = RANDOM_CHARACTERS;
-    memcpy(out, prefix, n);
     while (left && n + 1 < room) {
         unsigned char random[64];
         ssize_t got = getrandom(random, sizeof random, 0);
@@ -91,6 +90,24 @@ void store_new_id(const char *prefix, char *out, size_t room)
         }
     }
     out[n] = '\0';
+    return n;
+}
+
+void store_new_id(const char *prefix, char *out, size_t room)
+{
+    size_t n = strnlen(prefix, room - 1);
+    memcpy(out, prefix, n);
+    add_random(out, n, room, RANDOM_CHARACTERS);
+}
+
+void store_new_consult_id(char out[CONSULT_ID])
+{
+    enum { PREFIX = 4, TIME = 9 };
+    int64_t ms = clock_wall_ms();
+    memcpy(out, "hwc-", PREFIX);
+    for (size_t i = PREFIX + TIME; i-- > PREFIX; ms /= 36)
+        out[i] = alphabet[ms % 36];
+    add_random(out, PREFIX + TIME, CONSULT_ID, RANDOM_CHARACTERS - TIME);
 }
 
 void store_key(const struct store *s, struct span api_key, unsigned char out[DIGEST])

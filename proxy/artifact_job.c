@@ -69,7 +69,8 @@ void consult_files_unref(struct worker *w, struct consult_files *f)
         end->job.work = files_end_work;
         end->job.done = files_end_done;
         end->workspace = f->workspace;
-        /* No job of this consult is left, so nobody else uses it; and at the end there is no thread any more. */
+        /* No job of this consult is left, so nobody else uses it; and at the end there is no thread any more.
+         */
         if (w->ended || job_submit(w->disk, &end->job) < 0) {
             files_end_work(&end->job);
             files_end_done(&end->job);
@@ -85,11 +86,11 @@ static struct consult_files *files_of(struct exchange *ex)
         f->refs = 1;
         f->store = ex->worker->store;
         f->owner = *exchange_owner(ex);
-        f->image_generation = ex->config->image_generation.provider && !ex->caller.image_generation_off;
+        f->image_generation = exchange_makes_images(ex);
         if (ex->consult_id[0])
             snprintf(f->consult, sizeof f->consult, "%s", ex->consult_id);
         else /* a stored reply that is fetched again is no consult of its own, but its files need a place */
-            store_new_id("hwc-", f->consult, sizeof f->consult);
+            store_new_consult_id(f->consult);
         ex->files = f;
     }
     ex->files->refs++;
@@ -141,9 +142,11 @@ static void note_for_record(struct exchange *ex, const struct artifact *a)
     struct buf name;
     buf_init(&name, 8 * LIMIT_FILENAME);
     if (json_escape(span_str(a->filename), &name) == 0)
-        buf_printf(out, "%s{\"id\":\"%s\",\"filename\":\"%.*s\",\"media_type\":\"%s\",\"bytes\":%llu,\"sha256\":\"%s\"}",
-                   out->n ? "," : "", a->id, (int)name.n, buf_span(&name).p, a->media_type, (unsigned long long)a->bytes,
-                   a->sha256);
+        buf_printf(
+            out,
+            "%s{\"id\":\"%s\",\"filename\":\"%.*s\",\"media_type\":\"%s\",\"bytes\":%llu,\"sha256\":\"%s\"}",
+            out->n ? "," : "", a->id, (int)name.n, buf_span(&name).p, a->media_type,
+            (unsigned long long)a->bytes, a->sha256);
     buf_free(&name);
 }
 
@@ -165,7 +168,8 @@ static void settle(struct artifact_job *a, struct exchange *ex)
         log_info("artifact.stored", log_str("consult", a->files->consult), log_str("id", m->artifact.id),
                  log_str("format", m->artifact.format), log_int("bytes", (int64_t)m->artifact.bytes));
     } else {
-        log_warning("directive.failed", log_str("consult", a->files->consult), log_str("reason", flag_name(m->flag)));
+        log_warning("directive.failed", log_str("consult", a->files->consult),
+                    log_str("reason", flag_name(m->flag)));
     }
     if (!a->settled)
         reply_settle(ex->reply, a->number, &result);

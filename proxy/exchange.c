@@ -225,13 +225,23 @@ static int find_owner(struct exchange *ex, const struct http_head *head, struct 
         if (!o)
             return -1;
         org = o->name;
-        ex->caller.image_generation_off |= !o->image_generation;
     }
     snprintf(ex->owner.org, sizeof ex->owner.org, "%s", org);
     ex->owner.has_key = key.n > 0;
     if (key.n)
         ex->api_key = xspandup(key);
     return 0;
+}
+
+bool exchange_makes_images(const struct exchange *ex)
+{
+    const struct config *c = ex->config;
+    if (!c->image_generation.provider || ex->caller.image_generation_off)
+        return false;
+    for (size_t i = 0; i < c->norganisations; i++)
+        if (strcmp(c->organisations[i].name, ex->owner.org) == 0)
+            return c->organisations[i].image_generation;
+    return true;
 }
 
 const struct owner *exchange_owner(struct exchange *ex)

@@ -104,6 +104,8 @@ void exchange_answered(struct exchange *ex);
 void exchange_try_over(struct exchange *ex);
 /* Whose the consult is, with the key's digest, which few exchanges need. */
 const struct owner *exchange_owner(struct exchange *ex);
+/* Whether format image is on for the consult's organisation (product.md §2.4). */
+bool exchange_makes_images(const struct exchange *ex);
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out);
 
 /* ---- request.c ---- */

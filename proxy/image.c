@@ -153,8 +153,8 @@ static void add_fields(const struct image_call *c, const char *accept, struct bu
     buf_printf(out, "Host: %s\r\n", c->provider->host_header);
     if (c->key)
         forward_add_key(out, c->provider, c->key);
-    buf_printf(out, "User-Agent: penstock/%s\r\nAccept: %s\r\nAccept-Encoding: identity\r\n", PENSTOCK_VERSION,
-               accept);
+    buf_printf(out, "User-Agent: penstock/%s\r\nAccept: %s\r\nAccept-Encoding: identity\r\n",
+               PENSTOCK_VERSION, accept);
 }
 
 static void start(struct image_call *c, struct buf *request)

@@ -10,7 +10,8 @@ struct exchange;
 struct image_call;
 
 /* How a call ends, once and never from inside image_ask or image_fetch: with the body of a good answer, which
- * the callee may take with buf_move, or with a flag and a clause that says why. The call is gone afterwards. */
+ * the callee may take with buf_move, or with a flag and a clause that says why. The call is gone afterwards.
+ */
 typedef void (*image_done)(void *arg, struct buf *body, enum flag failed, const char *why);
 
 /* Asks for a picture. NULL, with a clause in `why`: there is no API key to ask with. */

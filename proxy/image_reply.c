@@ -84,7 +84,8 @@ static void without_key(struct span text, const char *key, struct buf *out)
     }
 }
 
-/* The words of an error in one of the shapes that are about: {"error":{"message":…}}, {"error":…}, {"message":…},
+/* The words of an error in one of the shapes that are about: {"error":{"message":…}}, {"error":…},
+ * {"message":…},
  * {"detail":…}. Empty: none. */
 static struct span find_words(struct span body)
 {
@@ -154,8 +155,8 @@ static bool is_own_host(struct span authority, const struct config_provider *pro
     return authority.n == own.n && strncasecmp(authority.p, own.p, own.n) == 0;
 }
 
-/* Path and query of a URL on the provider's own host, the scheme being its own too, or of a path alone; -1: it
- * is elsewhere, or not fit for a request line. */
+/* Path and query of a URL on the provider's own host, the scheme being its own too, or of a path alone; -1:
+ * it is elsewhere, or not fit for a request line. */
 static int find_target(struct span url, const struct config_provider *provider, struct buf *target)
 {
     const char *scheme = provider->tls ? "https://" : "http://";

@@ -1,8 +1,9 @@
 #ifndef PROXY_IMAGE_REPLY_H
 #define PROXY_IMAGE_REPLY_H
 /*
- * What is said to an image-generation API and what it answers, in OpenAI's shape (POST /v1/images/generations,
- * https://platform.openai.com/docs/api-reference/images). Pure; any thread may call it.
+ * What is said to an image-generation API and what it answers, in OpenAI's shape (POST
+ * /v1/images/generations, https://platform.openai.com/docs/api-reference/images). Pure; any thread may call
+ * it.
  */
 #include "artifacts/artifact.h"
 #include "config/config.h"

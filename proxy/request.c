@@ -137,7 +137,7 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
     if (facts->hw_whole.n || facts->attachments_whole.n)
         json_remove_members(body, facts->root, ours, 2, edits);
     if (wants_protocol(ex, facts)) {
-        bool images = ex->config->image_generation.provider && !ex->caller.image_generation_off;
+        bool images = exchange_makes_images(ex);
         ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
     }
 }
@@ -185,7 +185,7 @@ static void consult_body_end(struct exchange *ex)
         goto fail;
     ex->consult = ex->consult && marked;
     if (ex->consult && !ex->stored)
-        store_new_id("hwc-", ex->consult_id, sizeof ex->consult_id);
+        store_new_consult_id(ex->consult_id);
     /* Not marked in a place where only marked requests are consults: nothing of it is ours. */
     if (facts.root.n && (ex->consult || !ex->tentative))
         splice(ex, &facts, &room, &edits);

@@ -15,8 +15,7 @@ static void check(bool holds)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct config_provider provider = {
-        .host_header = "h:1", .host = "h", .port = 1, .base_path = ""};
+    const struct config_provider provider = {.host_header = "h:1", .host = "h", .port = 1, .base_path = ""};
     struct span body = span_of((const char *)data, size);
     struct buf picture, target = {0};
     char why[LIMIT_ERROR_TEXT];

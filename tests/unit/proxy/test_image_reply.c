@@ -42,7 +42,8 @@ static void requests(void **state)
     } rows[] = {
         {"gpt-image-1", "a cat", "", "", "{\"n\":1,\"model\":\"gpt-image-1\",\"prompt\":\"a cat\"}"},
         {"m", "a \"red\"\ncat", "1024x1024", "high",
-         "{\"n\":1,\"model\":\"m\",\"prompt\":\"a \\\"red\\\"\\ncat\",\"size\":\"1024x1024\",\"quality\":\"high\"}"},
+         "{\"n\":1,\"model\":\"m\",\"prompt\":\"a "
+         "\\\"red\\\"\\ncat\",\"size\":\"1024x1024\",\"quality\":\"high\"}"},
         {"dall-e-3", "x", "", "",
          "{\"n\":1,\"model\":\"dall-e-3\",\"prompt\":\"x\",\"response_format\":\"b64_json\"}"},
     };
@@ -76,7 +77,8 @@ static void answers(void **state)
          "hello"},
         {"{\"data\":[{\"b64_json\":\"Pz8\\/\"}]}", IMAGE_PICTURE, "???"},
         {"{\"data\":[{\"b64_json\":\"data:image\\/png;base64,aGVsbG8=\"}]}", IMAGE_PICTURE, "hello"},
-        {"{\"data\":[{\"b64_json\":null,\"url\":\"data:image/png;base64,aGVsbG8=\"}]}", IMAGE_PICTURE, "hello"},
+        {"{\"data\":[{\"b64_json\":null,\"url\":\"data:image/png;base64,aGVsbG8=\"}]}", IMAGE_PICTURE,
+         "hello"},
         {"{\"data\":[{},{\"url\":null,\"b64_json\":\"aGVsbG8=\"}]}", IMAGE_PICTURE, "hello"},
         {"{\"data\":[{\"url\":\"https://img.test/x/y.png\"}]}", IMAGE_AT_URL, "/x/y.png"},
         {"{\"data\":[{\"url\":\"HTTPS:\\/\\/IMG.test:443\\/a?b=c#d\"}]}", IMAGE_AT_URL, "/a?b=c"},
@@ -113,8 +115,7 @@ static void answers(void **state)
         struct buf picture, target = {0};
         char why[LIMIT_ERROR_TEXT];
         buf_init(&picture, 1000);
-        enum image_answer answer =
-            image_reply_read(span_str(rows[i].body), &secure, &picture, &target, why);
+        enum image_answer answer = image_reply_read(span_str(rows[i].body), &secure, &picture, &target, why);
         const char *got = answer == IMAGE_PICTURE  ? buf_cstr(&picture)
                           : answer == IMAGE_AT_URL ? buf_cstr(&target)
                                                    : why;
