@@ -10,22 +10,32 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 
-enum { SCHEMA = 1, BUSY_MS = 5000, LIST_MAX = 1000 };
+enum {
+    SCHEMA = 1,
+    BUSY_MS = 5000,
+    LIST_MAX = 1000,
+    SEQ_MS_BITS = 43,   /* milliseconds until the year 2248 */
+    SEQ_REST_BITS = 20,
+    SEQ_TRIES = 8       /* places after the one that an id asks for */
+};
 
 struct records {
     sqlite3 *db;
     sqlite3_stmt *add, *list, *find, *sweep;
 };
 
+/*
+ * `seq` is made from the id, which begins with the time: so rows stand in the order of time, new ones are added at the end of
+ * the table, and no index has to be kept for finding one by its id or by its time.
+ */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS consults ("
-    " id TEXT NOT NULL, org TEXT NOT NULL, thread TEXT NOT NULL, turn TEXT NOT NULL,"
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL, org TEXT NOT NULL, thread TEXT NOT NULL, turn TEXT NOT NULL,"
     " parent TEXT NOT NULL, provider TEXT NOT NULL, api TEXT NOT NULL, model TEXT NOT NULL,"
     " started_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,"
     " status INTEGER NOT NULL, outcome TEXT NOT NULL, error TEXT NOT NULL, streamed INTEGER NOT NULL,"
     " bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, directives INTEGER NOT NULL,"
     " reason TEXT NOT NULL, artifacts TEXT NOT NULL, attachments TEXT NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS consults_id ON consults (id);"
     "PRAGMA user_version = 1;";
 
 /* The columns in the order of the table; add, list and their functions follow it. */
@@ -92,15 +102,12 @@ static int make_schema(sqlite3 *db)
 static int prepare(struct records *r)
 {
     static const char add[] =
-        "INSERT INTO consults (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-    static const char list[] =
-        "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND ?2 = ''"
-        " AND (?3 = 0 OR started_ms < ?3) ORDER BY rowid DESC LIMIT ?4";
-    static const char find[] = "SELECT " COLUMNS " FROM consults WHERE id = ?2 AND (?1 = '' OR org = ?1)"
-                               " AND (?3 = 0 OR started_ms < ?3) ORDER BY rowid DESC LIMIT ?4";
-    /* Rows were added in about the order of time, so the old ones are the first; a bite at a time. */
-    static const char sweep[] = "DELETE FROM consults WHERE rowid IN (SELECT rowid FROM consults ORDER BY rowid LIMIT 10000)"
-                                " AND started_ms < ?1";
+        "INSERT INTO consults (" COLUMNS ", seq) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    static const char list[] = "SELECT " COLUMNS " FROM consults WHERE seq < ?3 AND (?1 = '' OR org = ?1)"
+                               " ORDER BY seq DESC LIMIT ?4";
+    static const char find[] = "SELECT " COLUMNS " FROM consults WHERE seq BETWEEN ?3 AND ?3 + ?4 AND id = ?2"
+                               " AND (?1 = '' OR org = ?1)";
+    static const char sweep[] = "DELETE FROM consults WHERE seq < ?1";
     unsigned flags = SQLITE_PREPARE_PERSISTENT;
     return sqlite3_prepare_v3(r->db, add, -1, flags, &r->add, NULL) ||
                    sqlite3_prepare_v3(r->db, list, -1, flags, &r->list, NULL) ||
@@ -169,6 +176,34 @@ static int bind_int(sqlite3_stmt *s, enum column c, int64_t v)
     return sqlite3_bind_int64(s, (int)c + 1, v);
 }
 
+/* Milliseconds since 1970 from the nine base-36 digits behind "hwc-"; -1: an id of another kind. */
+static int64_t time_of_id(const char *id)
+{
+    enum { PREFIX = 4, DIGITS = 9 };
+    int64_t ms = 0;
+    if (strncmp(id, "hwc-", PREFIX) != 0)
+        return -1;
+    for (const char *p = id + PREFIX; p < id + PREFIX + DIGITS; p++) {
+        if (*p >= '0' && *p <= '9')
+            ms = ms * 36 + (*p - '0');
+        else if (*p >= 'a' && *p <= 'z')
+            ms = ms * 36 + (*p - 'a' + 10);
+        else
+            return -1;
+    }
+    return ms >> SEQ_MS_BITS ? -1 : ms;
+}
+
+/* Of two consults that began in one millisecond, the rest of the id decides. */
+static int64_t seq_of(const char *id, int64_t otherwise_ms)
+{
+    int64_t ms = time_of_id(id);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *p = id; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    return (int64_t)((uint64_t)(ms >= 0 ? ms : otherwise_ms) << SEQ_REST_BITS) + (hash >> (32 - SEQ_REST_BITS));
+}
+
 static int add_one(struct records *r, const struct consult_record *c)
 {
     sqlite3_stmt *s = r->add;
@@ -184,9 +219,14 @@ static int add_one(struct records *r, const struct consult_record *c)
           bind_int(s, BYTES_OUT, (int64_t)c->bytes_out) || bind_int(s, DIRECTIVES, c->directives) ||
           bind_text(s, REASON, c->reason) || bind_text(s, ARTIFACTS, c->artifacts) ||
           bind_text(s, ATTACHMENTS, c->attachments);
-    bad = bad || sqlite3_step(s) != SQLITE_DONE;
-    int answer = bad ? failed(r, "add") : 0;
-    sqlite3_reset(s);
+    int64_t seq = seq_of(c->id, c->started_ms);
+    int step = SQLITE_CONSTRAINT;
+    for (int i = 0; i < SEQ_TRIES && !bad && step == SQLITE_CONSTRAINT; i++) {
+        bad = sqlite3_bind_int64(s, ATTACHMENTS + 2, seq + i);
+        step = bad ? SQLITE_ERROR : sqlite3_step(s);
+        sqlite3_reset(s);
+    }
+    int answer = bad || step != SQLITE_DONE ? failed(r, "add") : 0;
     sqlite3_clear_bindings(s);
     return answer;
 }
@@ -268,9 +308,11 @@ int records_list(struct records *r, const char *org, const char *id, int64_t bef
     sqlite3_stmt *s = id && *id ? r->find : r->list;
     int wanted = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : limit, n = 0, step;
     bool more = false;
+    bool one = s == r->find;
+    int64_t from = one ? seq_of(id, 0) : before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS : INT64_MAX;
     if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) ||
-        sqlite3_bind_text(s, 2, id ? id : "", -1, SQLITE_STATIC) || sqlite3_bind_int64(s, 3, before_ms) ||
-        sqlite3_bind_int(s, 4, wanted + 1))
+        (one && sqlite3_bind_text(s, 2, id, -1, SQLITE_STATIC)) || sqlite3_bind_int64(s, 3, from) ||
+        sqlite3_bind_int(s, 4, one ? SEQ_TRIES : wanted + 1))
         return failed(r, "list");
     buf_adds(out, "{\"data\":[");
     while ((step = sqlite3_step(s)) == SQLITE_ROW) {
@@ -290,7 +332,7 @@ int records_list(struct records *r, const char *org, const char *id, int64_t bef
 
 int records_sweep(struct records *r, int64_t before_ms)
 {
-    int bad = sqlite3_bind_int64(r->sweep, 1, before_ms) || sqlite3_step(r->sweep) != SQLITE_DONE;
+    int bad = sqlite3_bind_int64(r->sweep, 1, before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS : 0) || sqlite3_step(r->sweep) != SQLITE_DONE;
     int answer = bad ? failed(r, "sweep") : 0;
     sqlite3_reset(r->sweep);
     return answer;

@@ -12,6 +12,17 @@
 #include "providers/protocol.h"
 #include "providers/walk.h"
 
+/* A member that is null says nothing, and does not keep an emptied event alive. */
+static inline bool is_something(struct span value)
+{
+    return value.p[0] != 'n';
+}
+
+static inline bool is_string(struct span value)
+{
+    return value.p[0] == '"';
+}
+
 /* ---- requests ---- */
 
 static bool is_forced_tool(struct span choice)
@@ -117,16 +128,23 @@ static void read_request(struct span body, struct request_facts *facts)
     facts->root = span_of(start, (size_t)(end - start));
 }
 
-/* "system" or "developer", or NULL for any other role. */
-static const char *system_role(struct span message)
+/* "system" or "developer", or NULL for any other role, of the message that comes next. Reads to the role and no further: what follows it is
+ * mostly the long part. */
+static const char *next_system_role(struct walk w)
 {
-    struct span role;
-    if (json_type(message) != JSON_OBJECT || !json_member(message, "role", &role) ||
-        json_type(role) != JSON_STRING)
+    struct span key, value;
+    if (!walk_enter(&w, '{'))
         return NULL;
-    if (json_inside_is(json_inside(role), "system"))
-        return "system";
-    return json_inside_is(json_inside(role), "developer") ? "developer" : NULL;
+    while (walk_member(&w, &key)) {
+        bool role = walk_key_is(&w, key, "role");
+        if (!walk_skip(&w, &value))
+            return NULL;
+        if (role && is_string(value))
+            return json_inside_is(json_inside(value), "system")      ? "system"
+                   : json_inside_is(json_inside(value), "developer") ? "developer"
+                                                                     : NULL;
+    }
+    return NULL;
 }
 
 /* Right behind the leading system messages, so that a prompt cache that knows the caller's beginning still
@@ -134,17 +152,19 @@ static const char *system_role(struct span message)
 static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
                          struct buf *room, struct edits *edits)
 {
-    const char *at = facts->place.p + 1, *role = "system";
+    const char *at = facts->place.p + 1, *role = "system", *its;
+    struct walk w = walk_text(facts->place);
+    struct span message;
     bool leading = false, empty = true;
-    struct json_iter it = json_iter(facts->place);
-    while (json_next(&it) == 1) {
-        const char *its = system_role(it.value);
+    walk_enter(&w, '[');
+    while (walk_item(&w)) {
         empty = false;
-        if (!its)
+        its = next_system_role(w);
+        if (!its || !walk_skip(&w, &message))
             break;
         role = its;
         leading = true;
-        at = it.whole.p + it.whole.n;
+        at = message.p + message.n;
     }
     size_t from = room->n;
     buf_adds(room, leading ? ",{\"role\":\"" : "{\"role\":\"");
@@ -164,17 +184,6 @@ struct reading {
     bool choices; /* a member of that name was there */
     bool bare;
 };
-
-/* A member that is null says nothing, and does not keep an emptied event alive. */
-static inline bool is_something(struct span value)
-{
-    return value.p[0] != 'n';
-}
-
-static inline bool is_string(struct span value)
-{
-    return value.p[0] == '"';
-}
 
 static void skip_counted(struct walk *w, struct reading *r)
 {

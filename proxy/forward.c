@@ -44,6 +44,8 @@ void forward_request_head(const struct http_head *head, const struct forward_req
 {
     static const char *const framing[] = {"content-length", "transfer-encoding", "expect"};
     bool host = false;
+    char *room = buf_reserve(out, 2 * (f->rest.n + 512)); /* grows once in most cases */
+    (void)room;
     buf_add(out, head->method);
     buf_addc(out, ' ');
     buf_adds(out, f->provider->base_path);
@@ -98,6 +100,8 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     static const char *const framing[] = {"content-length", "transfer-encoding"};
     static const char *const of_bytes[] = {"content-md5", "digest", "content-digest", "repr-digest", "etag"};
     bool buffering = false;
+    char *room = buf_reserve(out, 1024); /* grows once in most cases */
+    (void)room;
     buf_adds(out, "HTTP/1.1 ");
     buf_add_number(out, (uint64_t)head->status);
     buf_addc(out, ' ');
