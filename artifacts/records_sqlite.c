@@ -14,9 +14,9 @@ enum {
     SCHEMA = 1,
     BUSY_MS = 5000,
     LIST_MAX = 1000,
-    SEQ_MS_BITS = 43,   /* milliseconds until the year 2248 */
+    SEQ_MS_BITS = 43, /* milliseconds until the year 2248 */
     SEQ_REST_BITS = 20,
-    SEQ_TRIES = 8       /* places after the one that an id asks for */
+    SEQ_TRIES = 8 /* places after the one that an id asks for */
 };
 
 struct records {
@@ -25,8 +25,8 @@ struct records {
 };
 
 /*
- * `seq` is made from the id, which begins with the time: so rows stand in the order of time, new ones are added at the end of
- * the table, and no index has to be kept for finding one by its id or by its time.
+ * `seq` is made from the id, which begins with the time: so rows stand in the order of time, new ones are
+ * added at the end of the table, and no index has to be kept for finding one by its id or by its time.
  */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS consults ("
@@ -140,7 +140,9 @@ struct records *records_open(const char *state_dir, struct error *e)
         goto out;
     }
     bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
-          sqlite3_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -512", NULL, NULL, NULL) ||
+          sqlite3_exec(r->db,
+                       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -512",
+                       NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
     if (bad)
         error_set(e, ERROR_BAD_REQUEST,
@@ -201,7 +203,8 @@ static int64_t seq_of(const char *id, int64_t otherwise_ms)
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (const char *p = id; *p; p++)
         hash = (hash ^ (unsigned char)*p) * 16777619u;
-    return (int64_t)((uint64_t)(ms >= 0 ? ms : otherwise_ms) << SEQ_REST_BITS) + (hash >> (32 - SEQ_REST_BITS));
+    return (int64_t)((uint64_t)(ms >= 0 ? ms : otherwise_ms) << SEQ_REST_BITS) +
+           (hash >> (32 - SEQ_REST_BITS));
 }
 
 static int add_one(struct records *r, const struct consult_record *c)
@@ -309,7 +312,9 @@ int records_list(struct records *r, const char *org, const char *id, int64_t bef
     int wanted = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : limit, n = 0, step;
     bool more = false;
     bool one = s == r->find;
-    int64_t from = one ? seq_of(id, 0) : before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS : INT64_MAX;
+    int64_t from = one                                              ? seq_of(id, 0)
+                   : before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS
+                                                                    : INT64_MAX;
     if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) ||
         (one && sqlite3_bind_text(s, 2, id, -1, SQLITE_STATIC)) || sqlite3_bind_int64(s, 3, from) ||
         sqlite3_bind_int(s, 4, one ? SEQ_TRIES : wanted + 1))
@@ -332,7 +337,10 @@ int records_list(struct records *r, const char *org, const char *id, int64_t bef
 
 int records_sweep(struct records *r, int64_t before_ms)
 {
-    int bad = sqlite3_bind_int64(r->sweep, 1, before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS : 0) || sqlite3_step(r->sweep) != SQLITE_DONE;
+    int bad =
+        sqlite3_bind_int64(r->sweep, 1,
+                           before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS : 0) ||
+        sqlite3_step(r->sweep) != SQLITE_DONE;
     int answer = bad ? failed(r, "sweep") : 0;
     sqlite3_reset(r->sweep);
     return answer;

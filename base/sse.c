@@ -37,8 +37,8 @@ static inline const char *find_line_end(const char *p, const char *end)
 }
 
 /*
- * The same by the library's search, which takes far bigger steps: LF first, then whether a CR stands before it. Looks so
- * far only, or a stream without LF would be read to its end for each line.
+ * The same by the library's search, which takes far bigger steps: LF first, then whether a CR stands before
+ * it. Looks so far only, or a stream without LF would be read to its end for each line.
  */
 static inline const char *find_line_end_fast(const char *p, const char *end)
 {

@@ -9,11 +9,12 @@
 #include "base/xalloc.h"
 
 /*
- * How long a connection may wait in the pool. Servers close idle connections without a word, and a request that meets
- * such a close cannot be repeated; so the limits stay under what servers use by themselves (5 s in Node and uvicorn, a
- * minute and more behind https), and a Keep-Alive field from the server lowers or raises them.
+ * How long a connection may wait in the pool. Servers close idle connections without a word, and a request
+ * that meets such a close cannot be repeated; so the limits stay under what servers use by themselves (5 s in
+ * Node and uvicorn, a minute and more behind https), and a Keep-Alive field from the server lowers or raises
+ * them.
  */
-enum { IDLE_PLAIN_MS = 4000, IDLE_TLS_MS = 50000, IDLE_MOST_MS = 300000 };
+enum { IDLE_PLAIN_MS = 4000, IDLE_TLS_MS = 50000, IDLE_MOST_MS = 300000, FRESH_MS = 50 };
 
 /* A connection to an upstream: serves one call at a time, waits in the pool between calls. */
 struct link {
@@ -174,11 +175,15 @@ static void pool_add(struct link *link)
     }
 }
 
-/* The peer may have closed since the last loop turn; asking costs one call a request, not one an event. */
-static bool still_open(struct link *link)
+/*
+ * The peer may have closed since the last loop turn; asking costs a call. Not worth it for a connection that
+ * was put back a moment ago: servers close those that are idle.
+ */
+static bool still_open(struct link *link, int64_t idle_ms)
 {
     char byte;
-    return recv(link->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return idle_ms < FRESH_MS || (recv(link->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+                                  (errno == EAGAIN || errno == EWOULDBLOCK));
 }
 
 static struct link *pool_take(struct http_client *c, const char *key)
@@ -189,7 +194,7 @@ static struct link *pool_take(struct http_client *c, const char *key)
         if (strcmp(link->key, key) != 0)
             continue;
         pool_remove(link);
-        if (now - link->idle_since < link->idle_max && still_open(link))
+        if (now - link->idle_since < link->idle_max && still_open(link, now - link->idle_since))
             return link;
         link_close(link);
     }
@@ -256,8 +261,8 @@ static ssize_t link_send(struct link *link, struct span bytes)
 }
 
 /*
- * The peer takes nothing more. It may have answered already, so reading goes on and decides. A pooled connection that
- * took nothing at all is replaced, and the same bytes are offered to the new one.
+ * The peer takes nothing more. It may have answered already, so reading goes on and decides. A pooled
+ * connection that took nothing at all is replaced, and the same bytes are offered to the new one.
  */
 static void link_write_broken(struct link *link, struct buf *refused)
 {
@@ -414,8 +419,8 @@ static void call_invalid(struct http_call *call, const char *why)
     call_fail(call, &e);
 }
 
-/* Takes heads from the front of `bytes`: any number of 1xx, then the reply's own. Answers how many bytes were used, with *progress; the call may
- * be over afterwards. */
+/* Takes heads from the front of `bytes`: any number of 1xx, then the reply's own. Answers how many bytes were
+ * used, with *progress; the call may be over afterwards. */
 static size_t call_heads(struct http_call *call, struct span bytes, enum http_progress *progress)
 {
     struct link *link = call->link;
@@ -432,7 +437,8 @@ static size_t call_heads(struct http_call *call, struct span bytes, enum http_pr
             return used;
         }
         link->head_scanned = 0;
-        *progress = http_parser_head(&link->parser, span_of(bytes.p + used, (size_t)n), call->no_body, head, &e);
+        *progress =
+            http_parser_head(&link->parser, span_of(bytes.p + used, (size_t)n), call->no_body, head, &e);
         if (*progress == HTTP_INVALID) {
             call_invalid(call, e.message);
             return used;
@@ -507,11 +513,13 @@ static void call_eof(struct http_call *call, bool broken)
     }
     if (!call->headed && call->link->head.n == 0)
         error_set(&e, ERROR_UPSTREAM_UNREACHABLE,
-                  "The provider at %s:%u closed the connection before it answered. The request may have been processed and "
+                  "The provider at %s:%u closed the connection before it answered. The request may have been "
+                  "processed and "
                   "was not sent again.",
                   call->target.host, call->target.port);
     else
-        error_set(&e, ERROR_UPSTREAM_INVALID, "The provider closed the connection in the middle of its reply.");
+        error_set(&e, ERROR_UPSTREAM_INVALID,
+                  "The provider closed the connection in the middle of its reply.");
     call_fail(call, &e);
 }
 
@@ -584,7 +592,8 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
     snprintf(key, sizeof key, "%s:%u:%d", call->target.host, call->target.port, call->target.tls);
     link->key = xstrdup(key);
     link->idle_max = call->target.tls ? IDLE_TLS_MS : IDLE_PLAIN_MS;
-    buf_init(&link->unsent, SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
+    buf_init(&link->unsent,
+             SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
     buf_init(&link->head, 2 * LIMIT_HTTP_HEAD);
     http_parser_init(&link->parser, false);
     event_assign(&link->on_read, c->base, s->fd, EV_READ | EV_PERSIST, on_link_read, link);
@@ -642,7 +651,8 @@ void http_call_cancel(struct http_call *call)
     call_over(call);
 }
 
-struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room, size_t idle_max)
+struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room,
+                                       size_t idle_max)
 {
     struct http_client *c = xcalloc(1, sizeof *c);
     c->base = base;

@@ -77,7 +77,8 @@ static int read_request_line(struct span line, struct http_head *out)
 
 static int read_status_line(struct span line, struct http_head *out)
 {
-    if (line.n < 12 || memcmp(line.p, "HTTP/1.", 7) != 0 || (line.p[7] != '0' && line.p[7] != '1') || line.p[8] != ' ')
+    if (line.n < 12 || memcmp(line.p, "HTTP/1.", 7) != 0 || (line.p[7] != '0' && line.p[7] != '1') ||
+        line.p[8] != ' ')
         return -1;
     for (int i = 9; i < 12; i++) {
         if (line.p[i] < '0' || line.p[i] > '9')
@@ -126,7 +127,8 @@ static int read_field(struct span line, struct http_head *out, struct error *e)
         return error_set(e, ERROR_BAD_REQUEST, "Content-Length must be one number, given once.");
     if (span_is_nocase(name, "transfer-encoding")) {
         if (out->chunked || !span_is_nocase(value, "chunked"))
-            return error_set(e, ERROR_BAD_REQUEST, "The only Transfer-Encoding accepted is chunked, given once.");
+            return error_set(e, ERROR_BAD_REQUEST,
+                             "The only Transfer-Encoding accepted is chunked, given once.");
         out->chunked = true;
     }
     return 0;
@@ -138,9 +140,11 @@ static int check_whole(const struct http_head *h, bool request, struct error *e)
     for (size_t i = 0; i < h->n; i++)
         hosts += span_is_nocase(h->fields[i].name, "host");
     if (request && (hosts > 1 || (hosts == 0 && h->minor == 1)))
-        return error_set(e, ERROR_BAD_REQUEST, "A request needs exactly one Host field; this one has %zu.", hosts);
+        return error_set(e, ERROR_BAD_REQUEST, "A request needs exactly one Host field; this one has %zu.",
+                         hosts);
     if (h->chunked && h->has_length)
-        return error_set(e, ERROR_BAD_REQUEST, "Content-Length and Transfer-Encoding must not both be given.");
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "Content-Length and Transfer-Encoding must not both be given.");
     if (h->chunked && h->minor == 0)
         return error_set(e, ERROR_BAD_REQUEST, "HTTP/1.0 knows no Transfer-Encoding.");
     return 0;
@@ -158,7 +162,8 @@ int http_head_read(struct span head, bool request, struct http_head *out, struct
     while (at < end) {
         const char *lf = memchr(at, '\n', (size_t)(end - at));
         if (!lf || lf == at || lf[-1] != '\r' || memchr(at, '\r', (size_t)(lf - at - 1)))
-            return error_set(e, ERROR_BAD_REQUEST, "Lines of the head must end with CR LF and hold no CR of their own.");
+            return error_set(e, ERROR_BAD_REQUEST,
+                             "Lines of the head must end with CR LF and hold no CR of their own.");
         struct span line = span_of(at, (size_t)(lf - at - 1));
         at = lf + 1;
         if (line.n == 0)

@@ -90,8 +90,8 @@ static bool bodyless_status(int status)
     return status < 200 || status == 204 || status == 304;
 }
 
-enum http_progress http_parser_head(struct http_parser *p, struct span head, bool no_body, struct http_head *out,
-                                    struct error *e)
+enum http_progress http_parser_head(struct http_parser *p, struct span head, bool no_body,
+                                    struct http_head *out, struct error *e)
 {
     bool request = p->llhttp.type == HTTP_REQUEST;
     http_parser_finish(p);
@@ -108,8 +108,8 @@ enum http_progress http_parser_head(struct http_parser *p, struct span head, boo
     bool empty = request ? !out->chunked && (!out->has_length || out->length == 0)
                          : no_body || bodyless_status(out->status) || (out->has_length && out->length == 0);
     if (empty) {
-        /* llhttp cannot know that a reply is one to HEAD, nor that 1xx replies are not the last; whether to reuse the connection is told by
-         * the fields alone then. */
+        /* llhttp cannot know that a reply is one to HEAD, nor that 1xx replies are not the last; whether to
+         * reuse the connection is told by the fields alone then. */
         if (no_body || (!request && bodyless_status(out->status)))
             out->keep_alive = out->minor == 1 ? !http_head_has_token(out, "connection", "close")
                                               : http_head_has_token(out, "connection", "keep-alive");
@@ -118,8 +118,8 @@ enum http_progress http_parser_head(struct http_parser *p, struct span head, boo
     return p->done ? HTTP_DONE : HTTP_MORE;
 }
 
-enum http_progress http_parser_body(struct http_parser *p, struct span bytes, const struct http_body_sink *sink, void *arg,
-                                    size_t *used)
+enum http_progress http_parser_body(struct http_parser *p, struct span bytes,
+                                    const struct http_body_sink *sink, void *arg, size_t *used)
 {
     *used = 0;
     if (p->done)

@@ -32,9 +32,9 @@ struct dialect {
     /* Reads a request. A body that is no JSON, or of another shape than this API's, leaves facts->root empty;
      * that is no error. */
     void (*request)(struct span body, struct request_facts *facts);
-    /* Adds to `edits` (offsets into body) what puts the protocol text (escaped: the inside of a JSON string) in its place; `room` owns
-     * the inserted bytes, must outlive the edits and may not grow any more. Called only when facts->root is
-     * not empty. */
+    /* Adds to `edits` (offsets into body) what puts the protocol text (escaped: the inside of a JSON string)
+     * in its place; `room` owns the inserted bytes, must outlive the edits and may not grow any more. Called
+     * only when facts->root is not empty. */
     void (*add_protocol)(struct span body, const struct request_facts *facts, struct span protocol,
                          struct buf *room, struct edits *edits);
     /* Fills in what an event says: deltas, bare, ends_reply … e->raw, e->json, e->whole are set. `choices` as

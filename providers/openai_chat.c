@@ -128,8 +128,8 @@ static void read_request(struct span body, struct request_facts *facts)
     facts->root = span_of(start, (size_t)(end - start));
 }
 
-/* "system" or "developer", or NULL for any other role, of the message that comes next. Reads to the role and no further: what follows it is
- * mostly the long part. */
+/* "system" or "developer", or NULL for any other role, of the message that comes next. Reads to the role and
+ * no further: what follows it is mostly the long part. */
 static const char *next_system_role(struct walk w)
 {
     struct span key, value;
@@ -289,13 +289,22 @@ static bool is_finish(struct span reason)
 }
 
 /* What a member of a choice is, told by its length first. */
-enum choice_member { CHOICE_OTHER, CHOICE_DELTA, CHOICE_INDEX, CHOICE_MESSAGE, CHOICE_LOGPROBS, CHOICE_FINISH };
+enum choice_member {
+    CHOICE_OTHER,
+    CHOICE_DELTA,
+    CHOICE_INDEX,
+    CHOICE_MESSAGE,
+    CHOICE_LOGPROBS,
+    CHOICE_FINISH
+};
 
 static inline enum choice_member choice_member(const struct walk *w, struct span key)
 {
     switch (w->escaped ? SIZE_MAX : key.n) {
     case 5:
-        return memcmp(key.p, "delta", 5) == 0 ? CHOICE_DELTA : memcmp(key.p, "index", 5) == 0 ? CHOICE_INDEX : CHOICE_OTHER;
+        return memcmp(key.p, "delta", 5) == 0   ? CHOICE_DELTA
+               : memcmp(key.p, "index", 5) == 0 ? CHOICE_INDEX
+                                                : CHOICE_OTHER;
     case 7:
         return memcmp(key.p, "message", 7) == 0 ? CHOICE_MESSAGE : CHOICE_OTHER;
     case 8:

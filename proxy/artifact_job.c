@@ -90,7 +90,7 @@ static struct consult_files *files_of(struct exchange *ex)
         if (ex->consult_id[0])
             snprintf(f->consult, sizeof f->consult, "%s", ex->consult_id);
         else /* a stored reply that is fetched again is no consult of its own, but its files need a place */
-            store_new_consult_id(f->consult);
+            store_new_consult_id(&ex->worker->random, f->consult);
         ex->files = f;
     }
     ex->files->refs++;

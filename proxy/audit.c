@@ -7,8 +7,8 @@
 #include "proxy/exchange_state.h"
 
 /*
- * Records wait for each other for up to a sweep's time, and go to the thread and into the file together: a transaction and
- * a thread's wake-up a consult would cost more than relaying it.
+ * Records wait for each other for up to a sweep's time, and go to the thread and into the file together: a
+ * transaction and a thread's wake-up a consult would cost more than relaying it.
  */
 enum { BATCH = 256 };
 
@@ -82,8 +82,9 @@ void audit_write(struct exchange *ex)
     int64_t duration_us = clock_mono_us() - ex->began_us;
     const struct reply_totals *totals = ex->reply ? reply_totals(ex->reply) : NULL;
     observe(ex, duration_us);
-    log_info("consult", log_str("consult", ex->consult_id), log_str("org", ex->owner.org), log_str("provider", ex->provider->name),
-             log_str("api", api_name(ex->api)), log_int("status", ex->status), log_str("outcome", outcome_name(ex->outcome)),
+    log_info("consult", log_str("consult", ex->consult_id), log_str("org", ex->owner.org),
+             log_str("provider", ex->provider->name), log_str("api", api_name(ex->api)),
+             log_int("status", ex->status), log_str("outcome", outcome_name(ex->outcome)),
              log_bool("streamed", ex->treatment == TREAT_STREAM), log_int("ms", duration_us / 1000),
              log_int("bytes_in", (int64_t)ex->bytes_in), log_int("bytes_out", (int64_t)ex->bytes_out),
              log_int("directives", totals ? totals->directives : 0));

@@ -8,7 +8,8 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 
-static const char *const state_names[EX_STATES] = {"new", "local", "collect", "send", "relay", "settle", "over"};
+static const char *const state_names[EX_STATES] = {"new",   "local",  "collect", "send",
+                                                   "relay", "settle", "over"};
 
 /* From each state, a bit for each state that may follow; see the drawing in exchange_state.h. */
 static const unsigned ways[EX_STATES] = {
@@ -24,7 +25,8 @@ void exchange_enter(struct exchange *ex, enum exchange_state state)
 {
     struct worker *w = ex->worker;
     if (!(ways[ex->state] & 1u << state)) {
-        log_error("exchange.state", log_str("from", state_names[ex->state]), log_str("to", state_names[state]));
+        log_error("exchange.state", log_str("from", state_names[ex->state]),
+                  log_str("to", state_names[state]));
         return;
     }
     log_debug("exchange.state", log_str("consult", ex->consult_id), log_str("from", state_names[ex->state]),
@@ -144,8 +146,9 @@ void exchange_fail(struct exchange *ex, const struct error *e)
     ex->error = e->code;
     ex->status = e->status;
     log_event(error_level(e->code) == LEVEL_WARNING ? LOG_WARNING : LOG_ERROR, "request.failed",
-              (const struct log_field[]){log_str("consult", ex->consult_id), log_str("code", error_name(e->code)),
-                                         log_int("status", e->status), log_str("message", e->message),
+              (const struct log_field[]){log_str("consult", ex->consult_id),
+                                         log_str("code", error_name(e->code)), log_int("status", e->status),
+                                         log_str("message", e->message),
                                          log_str("provider", ex->provider ? ex->provider->name : "")},
               5);
     if (ex->call) {
@@ -170,8 +173,8 @@ void exchange_fail(struct exchange *ex, const struct error *e)
     if (ex->jobs && ex->state != EX_SETTLE)
         exchange_enter(ex, EX_SETTLE);
     ex->conn = NULL;
-    conn_reply(c, event ? 200 : e->status, event ? "text/event-stream" : "application/json", extra, buf_span(&body),
-               ex->head_method);
+    conn_reply(c, event ? 200 : e->status, event ? "text/event-stream" : "application/json", extra,
+               buf_span(&body), ex->head_method);
     buf_free(&body);
     exchange_try_over(ex);
 }
@@ -186,7 +189,8 @@ void exchange_client_gone(struct exchange *ex)
     ex->conn = NULL;
     ex->outcome = OUTCOME_CLIENT_GONE;
     log_info("client.gone", log_str("consult", ex->consult_id), log_str("state", state_names[ex->state]));
-    bool drain = ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && ex->call && ex->state == EX_RELAY;
+    bool drain =
+        ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && ex->call && ex->state == EX_RELAY;
     if (drain) {
         ex->draining = true;
         ex->drain_until_ms = clock_mono_ms() + ex->config->timeouts.drain_time;
@@ -215,13 +219,15 @@ static const struct config_organisation *find_organisation(const struct config *
     return NULL;
 }
 
-/* Whose request this is: organisation and key (product.md §2.3, §5.3). -1: tenancy is by key, and the key is nobody's. */
+/* Whose request this is: organisation and key (product.md §2.3, §5.3). -1: tenancy is by key, and the key is
+ * nobody's. */
 static int find_owner(struct exchange *ex, const struct http_head *head, struct span query)
 {
     struct span key = caller_api_key(head, query);
     const char *org = caller_org(&ex->caller);
     if (ex->config->tenancy == TENANCY_KEYS) {
-        const struct config_organisation *o = key.n && key.n <= LIMIT_KEY ? find_organisation(ex->config, key) : NULL;
+        const struct config_organisation *o =
+            key.n && key.n <= LIMIT_KEY ? find_organisation(ex->config, key) : NULL;
         if (!o)
             return -1;
         org = o->name;
@@ -252,19 +258,22 @@ const struct owner *exchange_owner(struct exchange *ex)
     return &ex->owner;
 }
 
-/* Whether this is a consult as far as head and configuration tell; `tentative` when its body decides (product.md §2.2). */
+/* Whether this is a consult as far as head and configuration tell; `tentative` when its body decides
+ * (product.md §2.2). */
 static void decide_consult(struct exchange *ex, const struct route *route)
 {
     bool on = ex->config->enabled && ex->provider->consults != CONSULTS_OFF && ex->dialect;
     ex->stored = route->stored;
     ex->consult = on && ex->caller.consult != MARK_OFF;
-    if (ex->consult && !ex->stored && ex->provider->consults == CONSULTS_MARKED && ex->caller.consult == MARK_NONE) {
+    if (ex->consult && !ex->stored && ex->provider->consults == CONSULTS_MARKED &&
+        ex->caller.consult == MARK_NONE) {
         ex->consult = false;
         ex->tentative = true;
     }
 }
 
-static int check_caller(struct exchange *ex, const struct http_head *head, const struct route *route, struct error *e)
+static int check_caller(struct exchange *ex, const struct http_head *head, const struct route *route,
+                        struct error *e)
 {
     bool ours = route->api != API_NONE && ex->config->enabled && ex->dialect;
     struct error ignored;
@@ -297,7 +306,8 @@ void exchange_begin(struct conn *c, const struct http_head *head, bool body_foll
     if (files_request(ex, head, &route))
         return;
     if (!ex->provider) {
-        error_set(&e, ERROR_NOT_FOUND, "No provider answers for this path, and there is no default_provider.");
+        error_set(&e, ERROR_NOT_FOUND,
+                  "No provider answers for this path, and there is no default_provider.");
         exchange_fail(ex, &e);
         return;
     }

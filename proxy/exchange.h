@@ -1,8 +1,9 @@
 #ifndef PROXY_EXCHANGE_H
 #define PROXY_EXCHANGE_H
 /*
- * One request and its reply. Created by a connection when a request's head is complete; lives until the reply is out, the files it made are
- * settled and its record is written, which may be after the client has gone. Freed after the loop turn.
+ * One request and its reply. Created by a connection when a request's head is complete; lives until the reply
+ * is out, the files it made are settled and its record is written, which may be after the client has gone.
+ * Freed after the loop turn.
  */
 #include "net/http_head.h"
 #include "proxy/conn.h"
@@ -10,8 +11,9 @@
 struct exchange;
 
 /*
- * A request head: `head` is valid during the call. `body_follows`: body bytes come through exchange_body, then exchange_body_end. The exchange
- * may answer at once. The connection's `exchange` is set when this returns, unless the request is answered already.
+ * A request head: `head` is valid during the call. `body_follows`: body bytes come through exchange_body,
+ * then exchange_body_end. The exchange may answer at once. The connection's `exchange` is set when this
+ * returns, unless the request is answered already.
  */
 void exchange_begin(struct conn *c, const struct http_head *head, bool body_follows);
 void exchange_body(struct exchange *ex, struct span bytes);

@@ -110,8 +110,8 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
         if (is_one_of(name, framing, 2) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
-            (f->decoded && span_is_nocase(name, "content-encoding")) || (f->rewritten && is_one_of(name, of_bytes, 5)) ||
-            http_head_is_hop(head, name))
+            (f->decoded && span_is_nocase(name, "content-encoding")) ||
+            (f->rewritten && is_one_of(name, of_bytes, 5)) || http_head_is_hop(head, name))
             continue;
         if (f->streamed && span_is_nocase(name, "x-accel-buffering")) {
             if (!buffering)

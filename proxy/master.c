@@ -15,8 +15,9 @@
 #include "proxy/worker.h"
 
 enum {
-    RESPAWN_MS = 500,    /* a worker that ended sooner than this after its start is not replaced at once */
-    START_MS = 3000,     /* a worker that gives up by itself so soon after the program's start says that nothing will help */
+    RESPAWN_MS = 500, /* a worker that ended sooner than this after its start is not replaced at once */
+    START_MS = 3000,  /* a worker that gives up by itself so soon after the program's start says that nothing
+                         will help */
     KILL_AFTER_MS = 2000 /* what is left so long after the drain time is killed */
 };
 
@@ -60,7 +61,8 @@ static struct bound *find_bound(struct master *m, const char *text)
     return NULL;
 }
 
-static int bind_address(struct master *m, const struct config_address *a, unsigned want, bool one_for_all, struct error *e)
+static int bind_address(struct master *m, const struct config_address *a, unsigned want, bool one_for_all,
+                        struct error *e)
 {
     struct bound *b = find_bound(m, a->text);
     one_for_all = one_for_all || a->is_unix;
@@ -89,7 +91,8 @@ static void close_bound(struct bound *b)
     xfree(b->text);
 }
 
-/* Sockets for every address of this configuration; those of addresses that it does not name any more are closed. */
+/* Sockets for every address of this configuration; those of addresses that it does not name any more are
+ * closed. */
 static int bind_all(struct master *m, const struct config *c, struct error *e)
 {
     for (size_t i = 0; i < m->nbound; i++)
@@ -225,7 +228,8 @@ static void worker_gone(struct master *m, unsigned index, int status)
     metrics_clear_worker(m->metrics, index);
     if (m->ending)
         return;
-    log_error("worker.died", log_int("worker", index), log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
+    log_error("worker.died", log_int("worker", index),
+              log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
               log_int("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
     m->metrics->worker_restarts++;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && now - m->started_ms < START_MS) {
@@ -253,7 +257,8 @@ static void reap(struct master *m)
 
 /* ---- reload ---- */
 
-/* New workers with the new configuration; the old ones finish what they have. A bad configuration changes nothing. */
+/* New workers with the new configuration; the old ones finish what they have. A bad configuration changes
+ * nothing. */
 static void reload(struct master *m)
 {
     struct error e;
@@ -287,7 +292,8 @@ static void tick(struct master *m)
 {
     int64_t now = clock_mono_ms();
     for (unsigned i = 0; i < m->nslots; i++)
-        if (!m->ending && m->slots[i].pid == 0 && m->slots[i].respawn_at_ms && now >= m->slots[i].respawn_at_ms)
+        if (!m->ending && m->slots[i].pid == 0 && m->slots[i].respawn_at_ms &&
+            now >= m->slots[i].respawn_at_ms)
             spawn(m, i);
     if (m->ending && now >= m->kill_at_ms)
         signal_all(m, SIGKILL);
@@ -322,9 +328,12 @@ static void log_unfiltered(const struct config *c)
     for (size_t i = 0; i < c->nproviders; i++) {
         const char *d = c->providers[i].dialect;
         if (strcmp(d, "anthropic") == 0 || strcmp(d, "gemini") == 0 || strcmp(d, "ollama") == 0)
-            log_warning("provider.unfiltered", log_str("provider", c->providers[i].name),
-                        log_str("why", "its own API is relayed as it comes in this version: no protocol added, no files made; "
-                                       "only openai-chat is filtered"));
+            log_warning(
+                "provider.unfiltered", log_str("provider", c->providers[i].name),
+                log_str(
+                    "why",
+                    "its own API is relayed as it comes in this version: no protocol added, no files made; "
+                    "only openai-chat is filtered"));
     }
 }
 
@@ -336,8 +345,8 @@ static void set_public_url(struct master *m)
     struct config_error e;
     char url[320];
     bool v6 = l->address.host && strchr(l->address.host, ':');
-    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "", l->address.host, v6 ? "]" : "",
-             b->port);
+    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "",
+             l->address.host, v6 ? "]" : "", b->port);
     if (config_override(m->config, "public_url", url, &e) < 0)
         log_warning("public_url", log_str("why", e.message));
 }

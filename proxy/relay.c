@@ -59,8 +59,8 @@ static void add_tail(const struct exchange *ex, struct buf *out)
 }
 
 /*
- * One write for what one read has produced: the head when it has not gone yet, and `out` with its chunk's length line,
- * for which worker_out_reset left room in front. `out` is used up.
+ * One write for what one read has produced: the head when it has not gone yet, and `out` with its chunk's
+ * length line, for which worker_out_reset left room in front. `out` is used up.
  */
 static void send_out(struct exchange *ex, struct buf *out, bool last)
 {
@@ -141,7 +141,8 @@ static void reply_over(struct exchange *ex)
     buf_init(&event, 8 * LIMIT_ERROR_TEXT);
     if (ex->decoder && ex->upstream_clean && !decoder_complete(ex->decoder)) {
         ex->upstream_clean = false;
-        error_set(&ex->failure, ERROR_UPSTREAM_INVALID, "The provider's reply ended inside its content coding.");
+        error_set(&ex->failure, ERROR_UPSTREAM_INVALID,
+                  "The provider's reply ended inside its content coding.");
     }
     if (!ex->upstream_clean && ex->treatment == TREAT_WHOLE) {
         worker_out_reset(&ex->worker->out);
@@ -152,8 +153,8 @@ static void reply_over(struct exchange *ex)
         ex->outcome = OUTCOME_INTERRUPTED;
         ex->error = ex->failure.code;
         metrics_error(ex->worker->metrics, ex->provider, ex->failure.code);
-        log_error("upstream.cut", log_str("consult", ex->consult_id), log_str("code", error_name(ex->failure.code)),
-                  log_str("message", ex->failure.message));
+        log_error("upstream.cut", log_str("consult", ex->consult_id),
+                  log_str("code", error_name(ex->failure.code)), log_str("message", ex->failure.message));
         ex->dialect->error_event(&ex->failure, false, &event);
     }
     enum reply_state state = reply_end(ex->reply, ex->upstream_clean, buf_span(&event), &ex->worker->out);
@@ -174,7 +175,8 @@ static void reply_over(struct exchange *ex)
 static void reply_failed(struct exchange *ex)
 {
     struct error e;
-    error_set(&e, ERROR_REPLY_TOO_LARGE, "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
+    error_set(&e, ERROR_REPLY_TOO_LARGE,
+              "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
               ex->config->limits.reply_body);
     if (ex->treatment == TREAT_WHOLE) {
         worker_out_reset(&ex->worker->out);
@@ -228,14 +230,16 @@ static bool take_state(struct exchange *ex, enum reply_state state)
 static void decode_failed(struct exchange *ex)
 {
     struct error e;
-    error_set(&e, ERROR_UPSTREAM_INVALID, "The provider's reply is not valid in the content coding that it names.");
+    error_set(&e, ERROR_UPSTREAM_INVALID,
+              "The provider's reply is not valid in the content coding that it names.");
     if (ex->head_sent || ex->treatment == TREAT_STREAM)
         relay_cut(ex, &e);
     else
         exchange_fail(ex, &e);
 }
 
-/* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the reply waits are kept. */
+/* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the
+ * reply waits are kept. */
 static void filter_bytes(struct exchange *ex, struct span bytes)
 {
     struct worker *w = ex->worker;
@@ -330,7 +334,8 @@ static bool contains(struct span s, const char *word)
     return false;
 }
 
-/* Which replies the filter looks into: those of a consult that went well, by the content type that they really have. */
+/* Which replies the filter looks into: those of a consult that went well, by the content type that they
+ * really have. */
 static enum treatment choose_treatment(const struct exchange *ex, const struct http_head *head)
 {
     const struct http_field *type = http_head_find(head, "content-type");
@@ -374,7 +379,8 @@ static int create_decoder(struct exchange *ex, const struct http_head *head)
     if (ex->decoder)
         return 0;
     error_set(&e, ERROR_UPSTREAM_INVALID,
-              "The provider answered in the content coding \"%.*s\", which cannot be read here, although identity was asked for.",
+              "The provider answered in the content coding \"%.*s\", which cannot be read here, although "
+              "identity was asked for.",
               (int)(unknown.n > 40 ? 40 : unknown.n), unknown.p);
     exchange_fail(ex, &e);
     return -1;
@@ -513,7 +519,8 @@ static void upstream_timeout(struct exchange *ex)
 {
     struct error e;
     if (ex->state == EX_SEND) {
-        error_set(&e, ERROR_UPSTREAM_TIMEOUT, "The provider did not answer within %lld ms (timeouts.first_byte).",
+        error_set(&e, ERROR_UPSTREAM_TIMEOUT,
+                  "The provider did not answer within %lld ms (timeouts.first_byte).",
                   (long long)ex->config->timeouts.first_byte);
         exchange_fail(ex, &e);
         return;

@@ -96,7 +96,8 @@ static int check_attachments(struct span value, struct error *e)
         return error_set(e, ERROR_BAD_REQUEST, "attachments must be an array of objects.");
     if (json_next(&it) == 1)
         return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
-                         "attachments[0]: this version does not carry attachments to providers. Leave `attachments` out, or put "
+                         "attachments[0]: this version does not carry attachments to providers. Leave "
+                         "`attachments` out, or put "
                          "the content into the message itself.");
     return 0;
 }
@@ -130,7 +131,8 @@ static bool wants_protocol(const struct exchange *ex, const struct request_facts
 }
 
 /* The splices: Penstock's own keys out, the protocol in. */
-static void splice(struct exchange *ex, const struct request_facts *facts, struct buf *room, struct edits *edits)
+static void splice(struct exchange *ex, const struct request_facts *facts, struct buf *room,
+                   struct edits *edits)
 {
     struct span body = buf_span(&ex->body);
     static const char *const ours[] = {"hw", "attachments"};
@@ -179,13 +181,14 @@ static void consult_body_end(struct exchange *ex)
     buf_init(&room, 2 * LIMIT_READ);
     if (!ex->stored)
         ex->dialect->request(buf_span(&ex->body), &facts);
-    if (facts.root.n == 0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
+    if (facts.root.n ==
+        0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
         marked = !ex->tentative;
     else if (read_body(ex, &facts, &e) < 0)
         goto fail;
     ex->consult = ex->consult && marked;
     if (ex->consult && !ex->stored)
-        store_new_consult_id(ex->consult_id);
+        store_new_consult_id(&ex->worker->random, ex->consult_id);
     /* Not marked in a place where only marked requests are consults: nothing of it is ours. */
     if (facts.root.n && (ex->consult || !ex->tentative))
         splice(ex, &facts, &room, &edits);
@@ -201,7 +204,8 @@ out:
 
 /* ---- both ---- */
 
-void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route, bool body_follows)
+void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route,
+                   bool body_follows)
 {
     struct forward_request f = {
         .provider = ex->provider,
@@ -221,7 +225,8 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
         return;
     }
     exchange_enter(ex, EX_COLLECT);
-    char *room = head->has_length ? buf_reserve(&ex->body, (size_t)head->length) : NULL; /* grows once, not by doubling */
+    char *room = head->has_length ? buf_reserve(&ex->body, (size_t)head->length)
+                                  : NULL; /* grows once, not by doubling */
     (void)room;
     if (body_follows)
         conn_continue(ex->conn);
@@ -236,7 +241,8 @@ void exchange_body(struct exchange *ex, struct span bytes)
     if (ex->state != EX_COLLECT) {
         pass_body(ex, bytes);
     } else if (buf_add(&ex->body, bytes) < 0) {
-        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has more than %zu bytes.", ex->config->limits.request_body);
+        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has more than %zu bytes.",
+                  ex->config->limits.request_body);
         exchange_fail(ex, &e);
     }
 }

@@ -16,7 +16,7 @@
 enum {
     SWEEP_MS = 200,
     STORE_SWEEP_MS = 60000,
-    ACCEPT_BURST = 64,      /* connections taken a wake-up, so that streams are not kept waiting */
+    ACCEPT_BURST = 64, /* connections taken a wake-up, so that streams are not kept waiting */
     IDLE_UPSTREAMS = 512,
     DISK_QUEUE = 4096,
     AUDIT_QUEUE = 65536,
@@ -52,7 +52,8 @@ void worker_check_drained(struct worker *w)
 {
     if (w->draining && !w->conns && !w->exchanges)
         audit_flush(w);
-    if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 && job_queue_length(w->audit) == 0)
+    if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 &&
+        job_queue_length(w->audit) == 0)
         event_base_loopbreak(w->base);
 }
 
@@ -169,7 +170,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     http_client_sweep(w->client, now);
     audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
-    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS, (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
+    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS,
+                      (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
     if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
         w->next_store_sweep_ms = now + STORE_SWEEP_MS;
         submit_sweep(w, w->disk, store_sweep_work);
@@ -177,7 +179,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
             submit_sweep(w, w->audit, records_sweep_work);
     }
     if (w->draining && now >= w->drain_until_ms) {
-        log_warning("worker.drain_timeout", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
+        log_warning("worker.drain_timeout", log_int("worker", w->index),
+                    log_int("connections", (int64_t)w->nconns));
         event_base_loopbreak(w->base);
     }
 }
