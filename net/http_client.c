@@ -26,7 +26,8 @@ struct link {
     struct buf unsent;
     struct buf head; /* an incomplete head; empty otherwise */
     size_t head_scanned;
-    char *key;
+    char *host; /* with port and tls: whom it is connected to */
+    uint16_t port;
     int64_t idle_since, idle_max;
     bool paused, writing, write_broken, dead;
     struct link *prev, *next; /* the pool, or the dead */
@@ -107,7 +108,7 @@ static void on_reap(evutil_socket_t fd, short what, void *arg)
         struct link *link = c->dead_links;
         c->dead_links = link->next;
         http_parser_finish(&link->parser);
-        xfree(link->key);
+        xfree(link->host);
         xfree(link);
     }
     while (c->dead_calls) {
@@ -186,12 +187,12 @@ static bool still_open(struct link *link, int64_t idle_ms)
                                   (errno == EAGAIN || errno == EWOULDBLOCK));
 }
 
-static struct link *pool_take(struct http_client *c, const char *key)
+static struct link *pool_take(struct http_client *c, const struct dial_target *t)
 {
     int64_t now = clock_mono_ms();
     for (struct link *link = c->idle, *next; link; link = next) {
         next = link->next;
-        if (strcmp(link->key, key) != 0)
+        if (link->port != t->port || (link->stream.ssl != NULL) != t->tls || strcmp(link->host, t->host) != 0)
             continue;
         pool_remove(link);
         if (now - link->idle_since < link->idle_max && still_open(link, now - link->idle_since))
@@ -245,7 +246,7 @@ static void link_want_write(struct link *link, bool want)
         event_del(&link->on_write);
 }
 
-/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more. */
+/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more, even if it took some. */
 static ssize_t link_send(struct link *link, struct span bytes)
 {
     size_t sent = 0;
@@ -256,6 +257,8 @@ static ssize_t link_send(struct link *link, struct span bytes)
         if (n < 0)
             return -1;
         sent += (size_t)n;
+        if (link->call)
+            link->call->wrote = true;
     }
     return (ssize_t)sent;
 }
@@ -298,7 +301,6 @@ void http_call_give(struct http_call *call, struct buf *bytes)
             link_write_broken(link, bytes);
             return;
         }
-        call->wrote |= sent > 0;
         buf_consume(bytes, (size_t)sent);
         if (bytes->n) {
             buf_move(&link->unsent, bytes);
@@ -323,7 +325,6 @@ void http_call_write(struct http_call *call, struct span bytes)
             link_write_broken(link, &copy);
             return;
         }
-        call->wrote |= sent > 0;
         bytes = span_from(bytes, (size_t)sent);
     }
     if (bytes.n) {
@@ -362,8 +363,6 @@ static void on_link_write(evutil_socket_t fd, short what, void *arg)
         link_write_broken(link, &link->unsent);
         return;
     }
-    if (link->call)
-        link->call->wrote |= sent > 0;
     buf_consume(&link->unsent, (size_t)sent);
     if (link->unsent.n == 0) {
         buf_free(&link->unsent);
@@ -588,9 +587,8 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
     struct link *link = xcalloc(1, sizeof *link);
     link->client = c;
     link->stream = *s;
-    char key[320];
-    snprintf(key, sizeof key, "%s:%u:%d", call->target.host, call->target.port, call->target.tls);
-    link->key = xstrdup(key);
+    link->host = xstrdup(call->target.host);
+    link->port = call->target.port;
     link->idle_max = call->target.tls ? IDLE_TLS_MS : IDLE_PLAIN_MS;
     buf_init(&link->unsent,
              SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
@@ -620,7 +618,6 @@ static void call_dial(struct http_call *call)
 struct http_call *http_call_start(struct http_client *c, const struct dial_target *target, bool no_body,
                                   const struct http_call_sink *sink, void *arg)
 {
-    char key[320];
     struct http_call *call = xcalloc(1, sizeof *call);
     call->client = c;
     call->target = *target;
@@ -628,8 +625,7 @@ struct http_call *http_call_start(struct http_client *c, const struct dial_targe
     call->sink = sink;
     call->arg = arg;
     buf_init(&call->pending, SIZE_MAX / 2); /* capped by limits.request_body and watermarks */
-    snprintf(key, sizeof key, "%s:%u:%d", target->host, target->port, target->tls);
-    struct link *link = pool_take(c, key);
+    struct link *link = pool_take(c, target);
     if (link) {
         call->reused = true;
         link_start(call, link);

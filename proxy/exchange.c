@@ -219,6 +219,13 @@ static const struct config_organisation *find_organisation(const struct config *
     return NULL;
 }
 
+void exchange_set_org(struct exchange *ex, const char *org)
+{
+    size_t n = strnlen(org, sizeof ex->owner.org - 1);
+    memcpy(ex->owner.org, org, n);
+    ex->owner.org[n] = '\0';
+}
+
 /* Whose request this is: organisation and key (product.md §2.3, §5.3). -1: tenancy is by key, and the key is
  * nobody's. */
 static int find_owner(struct exchange *ex, const struct http_head *head, struct span query)
@@ -232,7 +239,7 @@ static int find_owner(struct exchange *ex, const struct http_head *head, struct 
             return -1;
         org = o->name;
     }
-    snprintf(ex->owner.org, sizeof ex->owner.org, "%s", org);
+    exchange_set_org(ex, org);
     ex->owner.has_key = key.n > 0;
     if (key.n)
         ex->api_key = xspandup(key);

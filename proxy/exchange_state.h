@@ -105,6 +105,7 @@ void exchange_fail(struct exchange *ex, const struct error *e);
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */
 void exchange_try_over(struct exchange *ex);
+void exchange_set_org(struct exchange *ex, const char *org);
 /* Whose the consult is, with the key's digest, which few exchanges need. */
 const struct owner *exchange_owner(struct exchange *ex);
 /* Whether format image is on for the consult's organisation (product.md §2.4). */

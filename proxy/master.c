@@ -32,7 +32,7 @@ struct bound {
     char *text;
     uint16_t port;
     int *fds;
-    unsigned n;
+    unsigned n, n_before; /* n_before: when bind_all began */
     bool shared_by_all, keep;
 };
 
@@ -82,35 +82,51 @@ static int bind_address(struct master *m, const struct config_address *a, unsign
     return 0;
 }
 
+static void close_beyond(struct bound *b, unsigned n)
+{
+    for (; b->n > n; b->n--)
+        if (b->fds[b->n - 1] >= 0)
+            close(b->fds[b->n - 1]);
+}
+
 static void close_bound(struct bound *b)
 {
-    for (unsigned i = 0; i < b->n; i++)
-        if (b->fds[i] >= 0)
-            close(b->fds[i]);
+    close_beyond(b, 0);
     xfree(b->fds);
     xfree(b->text);
 }
 
-/* Sockets for every address of this configuration; those of addresses that it does not name any more are
- * closed. */
-static int bind_all(struct master *m, const struct config *c, struct error *e)
+static int bind_each(struct master *m, const struct config *c, struct error *e)
 {
-    for (size_t i = 0; i < m->nbound; i++)
-        m->bound[i].keep = false;
     for (size_t i = 0; i < c->nlisteners; i++)
         if (bind_address(m, &c->listeners[i].address, c->workers, false, e) < 0)
             return -1;
-    if (c->admin.host && bind_address(m, &c->admin, 1, true, e) < 0)
-        return -1;
+    return c->admin.host ? bind_address(m, &c->admin, 1, true, e) : 0;
+}
+
+/* Sockets for every address of this configuration, and no more of them than there will be workers: the kernel
+ * spreads connections over all. On failure everything is as before. */
+static int bind_all(struct master *m, const struct config *c, struct error *e)
+{
     size_t kept = 0;
     for (size_t i = 0; i < m->nbound; i++) {
-        if (m->bound[i].keep)
-            m->bound[kept++] = m->bound[i];
+        m->bound[i].keep = false;
+        m->bound[i].n_before = m->bound[i].n;
+    }
+    bool failed = bind_each(m, c, e) < 0;
+    for (size_t i = 0; i < m->nbound; i++) {
+        struct bound *b = &m->bound[i];
+        if (failed)
+            close_beyond(b, b->n_before);
+        else if (!b->shared_by_all)
+            close_beyond(b, c->workers);
+        if (failed ? b->n_before > 0 : b->keep)
+            m->bound[kept++] = *b;
         else
-            close_bound(&m->bound[i]);
+            close_bound(b);
     }
     m->nbound = kept;
-    return 0;
+    return failed ? -1 : 0;
 }
 
 static void log_listening(const struct master *m)
@@ -214,6 +230,9 @@ static void begin_end(struct master *m)
     if (m->ending)
         return;
     m->ending = true;
+    for (size_t i = 0; i < m->nbound; i++) /* the workers close theirs: who comes now is refused */
+        close_bound(&m->bound[i]);
+    m->nbound = 0;
     m->kill_at_ms = clock_mono_ms() + m->config->timeouts.drain + KILL_AFTER_MS;
     signal_all(m, SIGTERM);
 }

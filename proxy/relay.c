@@ -9,6 +9,7 @@
 
 enum {
     DECODE_ROOM = 64 * 1024,
+    JOINED_MAX = 4096,     /* so much is copied behind the head, since one piece is sent for less than two */
     OUT_KEPT = 256 * 1024 /* the shared output room is given back when one reply made it larger */
 };
 
@@ -73,10 +74,12 @@ static void send_out(struct exchange *ex, struct buf *out, bool last)
     }
     if (ex->framing == BODY_CHUNKED && last)
         add_tail(ex, out);
-    if (!ex->head_sent && ex->head.n)
+    bool with_head = !ex->head_sent && ex->head.n;
+    bool joined = with_head && out->n <= JOINED_MAX && buf_add(&ex->head, buf_span(out)) == 0;
+    if (with_head)
         pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&ex->head).p, ex->head.n};
     ex->head_sent = true;
-    if (out->n)
+    if (out->n && !joined)
         pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(out).p, out->n};
     ex->bytes_out += body;
     if (n && ex->conn) {

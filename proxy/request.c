@@ -112,7 +112,7 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
         return -1;
     ex->error_as_event = ex->caller.errors_event && facts->stream;
     if (ex->config->tenancy == TENANCY_HEADER)
-        snprintf(ex->owner.org, sizeof ex->owner.org, "%s", caller_org(&ex->caller));
+        exchange_set_org(ex, caller_org(&ex->caller));
     if (ex->tentative)
         ex->consult = ex->caller.consult == MARK_ON;
     else if (ex->caller.consult == MARK_OFF)

@@ -73,8 +73,12 @@ static void begin_drain(struct worker *w)
     w->draining = true;
     w->drain_until_ms = clock_mono_ms() + w->config->timeouts.drain;
     log_info("worker.draining", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
-    for (size_t i = 0; i < w->nlisteners; i++)
+    for (size_t i = 0; i < w->nlisteners; i++) {
         event_del(&w->listeners[i].on_accept);
+        close(w->listeners[i]
+                  .fd); /* nobody listens there any more, unless the master has given it to another */
+        w->listeners[i].fd = -1;
+    }
     for (struct conn *c = w->conns, *next; c; c = next) {
         next = c->next;
         conn_drain(c);
