@@ -106,7 +106,8 @@ struct records *records_open(const char *state_dir, struct error *e)
     }
     bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
           sqlite3_exec(r->db,
-                       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -512",
+                       "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                                 " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
                        NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
     if (bad)
