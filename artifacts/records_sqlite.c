@@ -26,13 +26,14 @@ struct records {
 };
 
 /*
- * A row is a record's JSON text and what it is found by. `seq` is made from the id, which begins with the time: so rows stand in
- * the order of time, new ones are added at the end of the table, and no index has to be kept for finding one by its id or
- * by its time.
+ * A row is a record's JSON text and what it is found by. `seq` is made from the id, which begins with the
+ * time: so rows stand in the order of time, new ones are added at the end of the table, and no index has to
+ * be kept for finding one by its id or by its time.
  */
-static const char schema[] = "CREATE TABLE IF NOT EXISTS consults ("
-                             " seq INTEGER PRIMARY KEY, id TEXT NOT NULL, org TEXT NOT NULL, record TEXT NOT NULL);"
-                             "PRAGMA user_version = 1;";
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS consults ("
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL, org TEXT NOT NULL, record TEXT NOT NULL);"
+    "PRAGMA user_version = 1;";
 
 static int failed(struct records *r, const char *doing)
 {
@@ -107,7 +108,7 @@ struct records *records_open(const char *state_dir, struct error *e)
     bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
           sqlite3_exec(r->db,
                        "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                                 " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
+                       " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
                        NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
     if (bad)

@@ -36,7 +36,8 @@ static inline bool span_is(struct span a, const char *s)
     return a.n == n && (n == 0 || memcmp(a.p, s, n) == 0);
 }
 
-/* Without regard to the case of ASCII letters. Names that are compared are short and mostly differ in length or in their first letter. */
+/* Without regard to the case of ASCII letters. Names that are compared are short and mostly differ in length
+ * or in their first letter. */
 static inline bool span_is_nocase(struct span a, const char *s)
 {
     size_t n = strlen(s);

@@ -246,7 +246,8 @@ static void link_want_write(struct link *link, bool want)
         event_del(&link->on_write);
 }
 
-/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more, even if it took some. */
+/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more, even if it took some.
+ */
 static ssize_t link_send(struct link *link, struct span bytes)
 {
     size_t sent = 0;

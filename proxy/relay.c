@@ -9,7 +9,7 @@
 
 enum {
     DECODE_ROOM = 64 * 1024,
-    JOINED_MAX = 4096,     /* so much is copied behind the head, since one piece is sent for less than two */
+    JOINED_MAX = 4096,    /* so much is copied behind the head, since one piece is sent for less than two */
     OUT_KEPT = 256 * 1024 /* the shared output room is given back when one reply made it larger */
 };
 
