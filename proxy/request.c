@@ -9,6 +9,8 @@
 
 /* Room for what is added to a forwarded head: framing and Accept-Encoding. */
 enum { HEAD_REST = 128 };
+/* … and for what a dialect writes around the protocol's text. */
+enum { PROTOCOL_REST = 128 };
 
 static void call_start(struct exchange *ex)
 {
@@ -139,8 +141,10 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
     if (facts->hw_whole.n || facts->attachments_whole.n)
         json_remove_members(body, facts->root, ours, 2, edits);
     if (wants_protocol(ex, facts)) {
-        bool images = exchange_makes_images(ex);
-        ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
+        struct span protocol = buf_span(&ex->worker->protocol[exchange_makes_images(ex)]);
+        char *grown = buf_reserve(room, protocol.n + PROTOCOL_REST); /* once, not by doubling */
+        (void)grown;
+        ex->dialect->add_protocol(body, facts, protocol, room, edits);
     }
 }
 
