@@ -81,6 +81,7 @@ struct reply {
     /* The end. */
     struct buf error_event;
     bool waiting, ending, clean, closed, done, failed;
+    bool overlong; /* failed because of one event's size alone: reply_end can still tell what was before it */
     bool done_seen;    /* [DONE] went out */
     unsigned open_end; /* line ends that the last block lacks before another one may follow */
 };

@@ -259,7 +259,7 @@ static ssize_t link_send(struct link *link, struct span bytes)
             return -1;
         sent += (size_t)n;
         if (link->call)
-            (void)0;
+            link->call->wrote = true;
     }
     return (ssize_t)sent;
 }

@@ -2,8 +2,8 @@
  * OpenAI Chat Completions and what speaks like it: Azure, OpenRouter, Moonshot, vLLM, llama.cpp, Mistral …
  *
  * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content
- * (message.content in a whole reply), a string or an array of parts. Reasoning, refusals, tool calls and
- * audio are no text and are never looked at.
+ * (message.content in a whole reply), a string, a part, or an array of either. Reasoning, refusals, tool
+ * calls and audio are no text and are never looked at.
  */
 #include "providers/openai_chat.h"
 
@@ -197,13 +197,18 @@ static void add_text(struct reading *r, struct span string)
     reply_event_delta(r->e, DELTA_TEXT, 0, json_inside(string));
 }
 
-/* A part is text when its type says so, or when it has none. */
+/* A part is text when its type says so, or when it has none; or a string of its own. */
 static void read_part(struct walk *w, struct reading *r)
 {
     struct span key, value, text = {0};
     bool is_text = true;
     if (!walk_enter(w, '{')) {
-        skip_counted(w, r);
+        if (!walk_skip(w, &value))
+            return;
+        if (is_string(value))
+            add_text(r, value);
+        else if (is_something(value))
+            r->bare = false;
         return;
     }
     while (walk_member(w, &key)) {
@@ -226,18 +231,12 @@ static void read_part(struct walk *w, struct reading *r)
 
 static void read_content(struct walk *w, struct reading *r)
 {
-    struct span value;
-    if (walk_enter(w, '[')) {
-        while (walk_item(w))
-            read_part(w, r);
+    if (!walk_enter(w, '[')) {
+        read_part(w, r);
         return;
     }
-    if (!walk_skip(w, &value))
-        return;
-    if (is_string(value))
-        add_text(r, value);
-    else if (is_something(value))
-        r->bare = false;
+    while (walk_item(w))
+        read_part(w, r);
 }
 
 /* A delta, or the message of a whole reply. */
@@ -344,7 +343,7 @@ static void read_choice(struct walk *w, struct reading *r)
             walk_skip(w, &reason);
         } else if (member == CHOICE_LOGPROBS) {
             read_logprobs(w, r);
-        } else if (member == CHOICE_MESSAGE && !delta) {
+        } else if (member == CHOICE_MESSAGE && (e->whole || !delta)) {
             read_message(w, r);
         } else {
             skip_counted(w, r);

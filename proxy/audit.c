@@ -17,7 +17,8 @@ struct audit_batch {
     struct records *records;
     size_t n;
     struct consult_record list[BATCH];
-    /* What the records' strings point into: their places in it until nothing more is added, since it moves while it grows. */
+    /* What the records' strings point into: their places in it until nothing more is added, since it moves
+     * while it grows. */
     struct buf text;
     size_t places[BATCH][RECORD_TEXTS];
 };
@@ -88,14 +89,9 @@ static void keep_texts(struct audit_batch *b, const struct exchange *ex)
 {
     const char *const *names = (const char *const *)ex->caller.names;
     const struct span texts[RECORD_TEXTS - 1] = {
-        span_str(ex->consult_id),
-        span_str(ex->owner.org),
-        span_str(names[CALLER_THREAD]),
-        span_str(names[CALLER_TURN]),
-        span_str(names[CALLER_PARENT]),
-        span_str(ex->provider->name),
-        span_str(ex->model),
-        buf_span(&ex->reasons),
+        span_str(ex->consult_id),     span_str(ex->owner.org),        span_str(names[CALLER_THREAD]),
+        span_str(names[CALLER_TURN]), span_str(names[CALLER_PARENT]), span_str(ex->provider->name),
+        span_str(ex->model),          buf_span(&ex->reasons),
     };
     size_t *places = b->places[b->n];
     for (size_t k = 0; k < RECORD_TEXTS - 1; k++)

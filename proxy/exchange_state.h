@@ -78,6 +78,7 @@ struct exchange {
     int status;
     struct buf head; /* the reply's head until it is sent */
     bool head_sent, upstream_ended, upstream_clean, waiting, draining;
+    bool unseen; /* no visible byte of a reply that is to be taken whole has come yet */
     struct reply *reply;
     struct decoder *decoder;
     bool decoder_more;

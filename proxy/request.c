@@ -253,6 +253,8 @@ void exchange_body(struct exchange *ex, struct span bytes)
 
 void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 {
+    if (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0)
+        return;
     buf_add(&ex->trailers, name);
     buf_adds(&ex->trailers, ": ");
     buf_add(&ex->trailers, value);
