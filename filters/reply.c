@@ -300,7 +300,7 @@ static enum reply_state end(struct reply *r, struct buf *out)
 
 enum reply_state reply_end(struct reply *r, bool clean, struct span error_event, struct buf *out)
 {
-    if (r->overlong && !r->ending) { /* the stream ends before that event */
+    if (r->overlong && !clean && !r->ending) { /* the stream ends before that event */
         r->failed = r->overlong = false;
         buf_free(&r->in);
         r->scan = (struct sse_scan){.started = true};
