@@ -143,6 +143,15 @@ void store_close(struct store *s);
 void store_key(const struct store *s, struct span api_key, unsigned char out[DIGEST]);
 /* "file-hw-…" from the system's random source; consult ids likewise ("hwc-" and 24 characters). */
 void store_new_id(const char *prefix, char *out, size_t room);
+/* Bytes from the system's random source, fetched many at a time; zeroed to start, used by one thread. */
+struct random_pool {
+    unsigned char bytes[512];
+    size_t left;
+};
+
+/* "hwc-", nine characters of time and fifteen random ones: ids of consults rise with time, so that records of
+ * them are added at the end of their table. */
+void store_new_consult_id(struct random_pool *pool, char out[CONSULT_ID]);
 /* The id's artifact; -1: none, expired, or the id is not well formed. */
 int store_find(struct store *s, struct span id, struct artifact *out) MUST_USE;
 /* An open descriptor on the bytes; -1. */

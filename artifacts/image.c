@@ -16,7 +16,8 @@ static bool is_word(struct span s)
     return s.n > 0;
 }
 
-/* A word of the metadata, without blanks and with x for a multiplication sign; absent and null leave it empty. */
+/* A word of the metadata, without blanks and with x for a multiplication sign; absent and null leave it
+ * empty. */
 static int take_word(json_t *metadata, const char *key, char out[32], char sentence[LIMIT_ERROR_TEXT])
 {
     static const char times[] = "\u00d7";
@@ -63,7 +64,8 @@ enum flag image_wanted_read(const struct directive_parts *parts, struct image_wa
     *out = (struct image_wanted){.wanted = false};
     buf_init(&out->prompt, prompt.n);
     sentence[0] = '\0';
-    if (take_word(object, "size", out->size, sentence) || take_word(object, "quality", out->quality, sentence))
+    if (take_word(object, "size", out->size, sentence) ||
+        take_word(object, "quality", out->quality, sentence))
         goto out;
     flag = FLAG_INVALID_CONTENT;
     if (!prompt.n) {

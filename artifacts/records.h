@@ -32,8 +32,8 @@ struct records *records_open(const char *state_dir, struct error *e) MUST_USE;
 void records_close(struct records *r);
 /* All of them in one transaction: a commit costs far more than a row. -1: none of them is there. */
 int records_add(struct records *r, const struct consult_record *list, size_t n) MUST_USE;
-/* Newest first: by the order in which they were added. Appends {"data":[…],"has_more":…}; `org` and `id` may be empty (all), limit 1..1000,
- * `before_ms` 0 for now. */
+/* Newest first, by the time that the ids begin with. Appends {"data":[…],"has_more":…}; `org` and `id` may be
+ * empty (all), limit 1..1000, `before_ms` 0 for now. */
 int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit,
                  struct buf *out) MUST_USE;
 /* Removes what is older. */

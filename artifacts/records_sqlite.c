@@ -10,53 +10,30 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 
-enum { SCHEMA = 1, BUSY_MS = 5000, LIST_MAX = 1000 };
+enum {
+    SCHEMA = 1,
+    BUSY_MS = 5000,
+    LIST_MAX = 1000,
+    RECORD_MAX = 1024 * 1024,
+    SEQ_MS_BITS = 43, /* milliseconds until the year 2248 */
+    SEQ_REST_BITS = 20,
+    SEQ_TRIES = 8 /* places after the one that an id asks for */
+};
 
 struct records {
     sqlite3 *db;
     sqlite3_stmt *add, *list, *find, *sweep;
 };
 
+/*
+ * A row is a record's JSON text and what it is found by. `seq` is made from the id, which begins with the
+ * time: so rows stand in the order of time, new ones are added at the end of the table, and no index has to
+ * be kept for finding one by its id or by its time.
+ */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS consults ("
-    " id TEXT NOT NULL, org TEXT NOT NULL, thread TEXT NOT NULL, turn TEXT NOT NULL,"
-    " parent TEXT NOT NULL, provider TEXT NOT NULL, api TEXT NOT NULL, model TEXT NOT NULL,"
-    " started_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,"
-    " status INTEGER NOT NULL, outcome TEXT NOT NULL, error TEXT NOT NULL, streamed INTEGER NOT NULL,"
-    " bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, directives INTEGER NOT NULL,"
-    " reason TEXT NOT NULL, artifacts TEXT NOT NULL, attachments TEXT NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS consults_id ON consults (id);"
+    " seq INTEGER PRIMARY KEY, id TEXT NOT NULL, org TEXT NOT NULL, record TEXT NOT NULL);"
     "PRAGMA user_version = 1;";
-
-/* The columns in the order of the table; add, list and their functions follow it. */
-#define COLUMNS                                                                                              \
-    "id, org, thread, turn, parent, provider, api, model, started_ms, duration_ms, first_byte_ms, status, "  \
-    "outcome, error, "                                                                                       \
-    "streamed, bytes_in, bytes_out, directives, reason, artifacts, attachments"
-
-enum column {
-    ID,
-    ORG,
-    THREAD,
-    TURN,
-    PARENT,
-    PROVIDER,
-    API,
-    MODEL,
-    STARTED,
-    DURATION,
-    FIRST_BYTE,
-    STATUS,
-    OUTCOME,
-    ERROR,
-    STREAMED,
-    BYTES_IN,
-    BYTES_OUT,
-    DIRECTIVES,
-    REASON,
-    ARTIFACTS,
-    ATTACHMENTS
-};
 
 static int failed(struct records *r, const char *doing)
 {
@@ -91,16 +68,12 @@ static int make_schema(sqlite3 *db)
 
 static int prepare(struct records *r)
 {
-    static const char add[] =
-        "INSERT INTO consults (" COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-    static const char list[] =
-        "SELECT " COLUMNS " FROM consults WHERE (?1 = '' OR org = ?1) AND ?2 = ''"
-        " AND (?3 = 0 OR started_ms < ?3) ORDER BY rowid DESC LIMIT ?4";
-    static const char find[] = "SELECT " COLUMNS " FROM consults WHERE id = ?2 AND (?1 = '' OR org = ?1)"
-                               " AND (?3 = 0 OR started_ms < ?3) ORDER BY rowid DESC LIMIT ?4";
-    /* Rows were added in about the order of time, so the old ones are the first; a bite at a time. */
-    static const char sweep[] = "DELETE FROM consults WHERE rowid IN (SELECT rowid FROM consults ORDER BY rowid LIMIT 10000)"
-                                " AND started_ms < ?1";
+    static const char add[] = "INSERT INTO consults (seq, id, org, record) VALUES (?1, ?2, ?3, ?4)";
+    static const char list[] = "SELECT record FROM consults WHERE seq < ?3 AND (?1 = '' OR org = ?1)"
+                               " ORDER BY seq DESC LIMIT ?4";
+    static const char find[] = "SELECT record FROM consults WHERE seq BETWEEN ?3 AND ?3 + ?4 AND id = ?2"
+                               " AND (?1 = '' OR org = ?1)";
+    static const char sweep[] = "DELETE FROM consults WHERE seq < ?1";
     unsigned flags = SQLITE_PREPARE_PERSISTENT;
     return sqlite3_prepare_v3(r->db, add, -1, flags, &r->add, NULL) ||
                    sqlite3_prepare_v3(r->db, list, -1, flags, &r->list, NULL) ||
@@ -133,7 +106,10 @@ struct records *records_open(const char *state_dir, struct error *e)
         goto out;
     }
     bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
-          sqlite3_exec(r->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL, NULL, NULL) ||
+          sqlite3_exec(r->db,
+                       "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                       " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
+                       NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
     if (bad)
         error_set(e, ERROR_BAD_REQUEST,
@@ -159,45 +135,122 @@ void records_close(struct records *r)
     xfree(r);
 }
 
-static int bind_text(sqlite3_stmt *s, enum column c, const char *text)
+/* Milliseconds since 1970 from the nine base-36 digits behind "hwc-"; -1: an id of another kind. */
+static int64_t time_of_id(const char *id)
 {
-    return sqlite3_bind_text(s, (int)c + 1, text ? text : "", -1, SQLITE_STATIC);
+    enum { PREFIX = 4, DIGITS = 9 };
+    int64_t ms = 0;
+    if (strncmp(id, "hwc-", PREFIX) != 0)
+        return -1;
+    for (const char *p = id + PREFIX; p < id + PREFIX + DIGITS; p++) {
+        if (*p >= '0' && *p <= '9')
+            ms = ms * 36 + (*p - '0');
+        else if (*p >= 'a' && *p <= 'z')
+            ms = ms * 36 + (*p - 'a' + 10);
+        else
+            return -1;
+    }
+    return ms >> SEQ_MS_BITS ? -1 : ms;
 }
 
-static int bind_int(sqlite3_stmt *s, enum column c, int64_t v)
+/* Of two consults that began in one millisecond, the rest of the id decides. */
+static int64_t seq_of(const char *id, int64_t otherwise_ms)
 {
-    return sqlite3_bind_int64(s, (int)c + 1, v);
+    int64_t ms = time_of_id(id);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *p = id; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    return (int64_t)((uint64_t)(ms >= 0 ? ms : otherwise_ms) << SEQ_REST_BITS) +
+           (hash >> (32 - SEQ_REST_BITS));
 }
 
-static int add_one(struct records *r, const struct consult_record *c)
+/* ---- a record's text ---- */
+
+static void add_text(const char *key, const char *text, struct buf *out)
+{
+    buf_adds(out, key);
+    if (text && json_escape(span_str(text), out) < 0)
+        log_warning("records.text", log_str("key", key));
+    buf_addc(out, '"');
+}
+
+static void add_number(const char *key, int64_t n, struct buf *out)
+{
+    buf_adds(out, key);
+    buf_add_number(out, n > 0 ? (uint64_t)n : 0);
+}
+
+/* Text that is JSON; what is none is left out. */
+static void add_array(const char *key, const char *text, struct buf *out)
+{
+    struct span value;
+    bool fits = json_document(span_str(text), &value) && json_type(value) == JSON_ARRAY;
+    buf_adds(out, key);
+    buf_add(out, fits ? value : SPAN_LIT("[]"));
+}
+
+static void write_record(const struct consult_record *c, struct buf *out)
+{
+    add_text("{\"id\":\"", c->id, out);
+    add_text(",\"org\":\"", c->org, out);
+    add_text(",\"thread\":\"", c->thread, out);
+    add_text(",\"turn\":\"", c->turn, out);
+    add_text(",\"parent\":\"", c->parent, out);
+    add_text(",\"provider\":\"", c->provider, out);
+    add_text(",\"api\":\"", c->api, out);
+    add_text(",\"model\":\"", c->model, out);
+    add_text(",\"outcome\":\"", c->outcome, out);
+    add_text(",\"error\":\"", c->error, out);
+    add_text(",\"reason\":\"", c->reason, out);
+    add_number(",\"started_ms\":", c->started_ms, out);
+    add_number(",\"duration_ms\":", c->duration_ms, out);
+    if (c->first_byte_ms >= 0)
+        add_number(",\"first_byte_ms\":", c->first_byte_ms, out);
+    else
+        buf_adds(out, ",\"first_byte_ms\":null");
+    add_number(",\"status\":", c->status, out);
+    buf_adds(out, c->streamed ? ",\"streamed\":true" : ",\"streamed\":false");
+    add_number(",\"bytes_in\":", (int64_t)c->bytes_in, out);
+    add_number(",\"bytes_out\":", (int64_t)c->bytes_out, out);
+    add_number(",\"directives\":", c->directives, out);
+    add_array(",\"artifacts\":", c->artifacts, out);
+    add_array(",\"attachments\":", c->attachments, out);
+    buf_addc(out, '}');
+}
+
+/* ---- rows ---- */
+
+static int add_one(struct records *r, const struct consult_record *c, struct buf *text)
 {
     sqlite3_stmt *s = r->add;
-    const char *const texts[][1] = {{c->id},     {c->org},      {c->thread}, {c->turn},
-                                    {c->parent}, {c->provider}, {c->api},    {c->model}};
-    int bad = 0;
-    for (int i = ID; i <= MODEL; i++)
-        bad = bad || bind_text(s, (enum column)i, texts[i][0]);
-    bad = bad || bind_int(s, STARTED, c->started_ms) || bind_int(s, DURATION, c->duration_ms) ||
-          bind_int(s, FIRST_BYTE, c->first_byte_ms) || bind_int(s, STATUS, c->status) ||
-          bind_text(s, OUTCOME, c->outcome) || bind_text(s, ERROR, c->error) ||
-          bind_int(s, STREAMED, c->streamed) || bind_int(s, BYTES_IN, (int64_t)c->bytes_in) ||
-          bind_int(s, BYTES_OUT, (int64_t)c->bytes_out) || bind_int(s, DIRECTIVES, c->directives) ||
-          bind_text(s, REASON, c->reason) || bind_text(s, ARTIFACTS, c->artifacts) ||
-          bind_text(s, ATTACHMENTS, c->attachments);
-    bad = bad || sqlite3_step(s) != SQLITE_DONE;
-    int answer = bad ? failed(r, "add") : 0;
-    sqlite3_reset(s);
+    int64_t seq = seq_of(c->id, c->started_ms);
+    int step = SQLITE_CONSTRAINT;
+    buf_reset(text);
+    write_record(c, text);
+    struct span record = buf_span(text);
+    int bad = buf_full(text) || sqlite3_bind_text(s, 2, c->id, -1, SQLITE_STATIC) ||
+              sqlite3_bind_text(s, 3, c->org, -1, SQLITE_STATIC) ||
+              sqlite3_bind_text64(s, 4, record.p, record.n, SQLITE_STATIC, SQLITE_UTF8);
+    for (int i = 0; i < SEQ_TRIES && !bad && step == SQLITE_CONSTRAINT; i++) {
+        bad = sqlite3_bind_int64(s, 1, seq + i);
+        step = bad ? SQLITE_ERROR : sqlite3_step(s);
+        sqlite3_reset(s);
+    }
+    int answer = bad || step != SQLITE_DONE ? failed(r, "add") : 0;
     sqlite3_clear_bindings(s);
     return answer;
 }
 
 int records_add(struct records *r, const struct consult_record *list, size_t n)
 {
+    struct buf text;
     int bad = sqlite3_exec(r->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK;
     if (bad)
         return failed(r, "begin");
+    buf_init(&text, RECORD_MAX);
     for (size_t i = 0; i < n && !bad; i++)
-        bad = add_one(r, &list[i]) < 0;
+        bad = add_one(r, &list[i], &text) < 0;
+    buf_free(&text);
     bad = bad || sqlite3_exec(r->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK;
     if (!bad)
         return 0;
@@ -206,71 +259,19 @@ int records_add(struct records *r, const struct consult_record *list, size_t n)
     return -1;
 }
 
-static struct span column_text(sqlite3_stmt *s, enum column c)
-{
-    const char *text = (const char *)sqlite3_column_text(s, (int)c);
-    return span_of(text ? text : "", text ? (size_t)sqlite3_column_bytes(s, (int)c) : 0);
-}
-
-static void add_text(sqlite3_stmt *s, enum column c, const char *key, struct buf *out)
-{
-    buf_printf(out, "\"%s\":\"", key);
-    if (json_escape(column_text(s, c), out) == 0)
-        buf_adds(out, "\",");
-}
-
-static void add_int(sqlite3_stmt *s, enum column c, const char *key, struct buf *out)
-{
-    buf_printf(out, "\"%s\":%lld,", key, (long long)sqlite3_column_int64(s, (int)c));
-}
-
-/* A column that holds JSON; what is none is left out. */
-static void add_array(sqlite3_stmt *s, enum column c, const char *key, struct buf *out)
-{
-    struct span text = column_text(s, c), value;
-    bool fits = json_document(text, &value) && json_type(value) == JSON_ARRAY;
-    buf_printf(out, "\"%s\":", key);
-    buf_add(out, fits ? value : SPAN_LIT("[]"));
-}
-
-static void add_record(sqlite3_stmt *s, struct buf *out)
-{
-    static const struct {
-        enum column column;
-        const char *key;
-    } texts[] = {{ID, "id"},           {ORG, "org"},           {THREAD, "thread"}, {TURN, "turn"},
-                 {PARENT, "parent"},   {PROVIDER, "provider"}, {API, "api"},       {MODEL, "model"},
-                 {OUTCOME, "outcome"}, {ERROR, "error"},       {REASON, "reason"}};
-    static const struct {
-        enum column column;
-        const char *key;
-    } numbers[] = {{STARTED, "started_ms"}, {DURATION, "duration_ms"}, {STATUS, "status"},
-                   {BYTES_IN, "bytes_in"},  {BYTES_OUT, "bytes_out"},  {DIRECTIVES, "directives"}};
-    buf_addc(out, '{');
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        add_text(s, texts[i].column, texts[i].key, out);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        add_int(s, numbers[i].column, numbers[i].key, out);
-    if (sqlite3_column_int64(s, FIRST_BYTE) >= 0)
-        add_int(s, FIRST_BYTE, "first_byte_ms", out);
-    else
-        buf_adds(out, "\"first_byte_ms\":null,");
-    buf_printf(out, "\"streamed\":%s,", sqlite3_column_int(s, STREAMED) ? "true" : "false");
-    add_array(s, ARTIFACTS, "artifacts", out);
-    buf_addc(out, ',');
-    add_array(s, ATTACHMENTS, "attachments", out);
-    buf_addc(out, '}');
-}
-
 int records_list(struct records *r, const char *org, const char *id, int64_t before_ms, int limit,
                  struct buf *out)
 {
     sqlite3_stmt *s = id && *id ? r->find : r->list;
     int wanted = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : limit, n = 0, step;
     bool more = false;
+    bool one = s == r->find;
+    int64_t from = one                                              ? seq_of(id, 0)
+                   : before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS
+                                                                    : INT64_MAX;
     if (sqlite3_bind_text(s, 1, org ? org : "", -1, SQLITE_STATIC) ||
-        sqlite3_bind_text(s, 2, id ? id : "", -1, SQLITE_STATIC) || sqlite3_bind_int64(s, 3, before_ms) ||
-        sqlite3_bind_int(s, 4, wanted + 1))
+        (one && sqlite3_bind_text(s, 2, id, -1, SQLITE_STATIC)) || sqlite3_bind_int64(s, 3, from) ||
+        sqlite3_bind_int(s, 4, one ? SEQ_TRIES : wanted + 1))
         return failed(r, "list");
     buf_adds(out, "{\"data\":[");
     while ((step = sqlite3_step(s)) == SQLITE_ROW) {
@@ -279,7 +280,7 @@ int records_list(struct records *r, const char *org, const char *id, int64_t bef
             break;
         if (n++)
             buf_addc(out, ',');
-        add_record(s, out);
+        buf_addn(out, sqlite3_column_text(s, 0), (size_t)sqlite3_column_bytes(s, 0));
     }
     int answer = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : failed(r, "list");
     sqlite3_reset(s);
@@ -290,7 +291,10 @@ int records_list(struct records *r, const char *org, const char *id, int64_t bef
 
 int records_sweep(struct records *r, int64_t before_ms)
 {
-    int bad = sqlite3_bind_int64(r->sweep, 1, before_ms) || sqlite3_step(r->sweep) != SQLITE_DONE;
+    int bad =
+        sqlite3_bind_int64(r->sweep, 1,
+                           before_ms > 0 && before_ms >> SEQ_MS_BITS == 0 ? before_ms << SEQ_REST_BITS : 0) ||
+        sqlite3_step(r->sweep) != SQLITE_DONE;
     int answer = bad ? failed(r, "sweep") : 0;
     sqlite3_reset(r->sweep);
     return answer;

@@ -75,22 +75,47 @@ static void record_key(struct span id, char out[STORE_KEY])
 
 /* ---- ids and secrets ---- */
 
-void store_new_id(const char *prefix, char *out, size_t room)
+static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+static unsigned char random_byte(struct random_pool *pool)
 {
-    static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    size_t n = strnlen(prefix, room - 1), left = RANDOM_CHARACTERS;
-    memcpy(out, prefix, n);
+    while (pool->left == 0) {
+        ssize_t got = getrandom(pool->bytes, sizeof pool->bytes, 0);
+        pool->left = got > 0 ? (size_t)got : 0;
+    }
+    unsigned char byte = pool->bytes[--pool->left];
+    pool->bytes[pool->left] = 0; /* what was given out is nobody else's to see */
+    return byte;
+}
+
+static void add_random(struct random_pool *pool, char *out, size_t n, size_t room, size_t left)
+{
     while (left && n + 1 < room) {
-        unsigned char random[64];
-        ssize_t got = getrandom(random, sizeof random, 0);
-        for (ssize_t i = 0; i < got && left && n + 1 < room; i++) {
-            if (random[i] >= 252) /* 7 × 36: the rest would favour some characters */
-                continue;
-            out[n++] = alphabet[random[i] % 36];
-            left--;
-        }
+        unsigned char byte = random_byte(pool);
+        if (byte >= 252) /* 7 × 36: the rest would favour some characters */
+            continue;
+        out[n++] = alphabet[byte % 36];
+        left--;
     }
     out[n] = '\0';
+}
+
+void store_new_id(const char *prefix, char *out, size_t room)
+{
+    struct random_pool pool = {.left = 0};
+    size_t n = strnlen(prefix, room - 1);
+    memcpy(out, prefix, n);
+    add_random(&pool, out, n, room, RANDOM_CHARACTERS);
+}
+
+void store_new_consult_id(struct random_pool *pool, char out[CONSULT_ID])
+{
+    enum { PREFIX = 4, TIME = 9 };
+    int64_t ms = clock_wall_ms();
+    memcpy(out, "hwc-", PREFIX);
+    for (size_t i = PREFIX + TIME; i-- > PREFIX; ms /= 36)
+        out[i] = alphabet[ms % 36];
+    add_random(pool, out, PREFIX + TIME, CONSULT_ID, RANDOM_CHARACTERS - TIME);
 }
 
 void store_key(const struct store *s, struct span api_key, unsigned char out[DIGEST])

@@ -34,7 +34,8 @@ int buf_addc(struct buf *b, char c);
 /* In decimal; far cheaper than buf_printf. */
 int buf_add_number(struct buf *b, uint64_t n);
 int buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Room for n bytes at the end, to be filled by the caller and then counted with buf_commit; NULL: over the cap. */
+/* Room for n bytes at the end, to be filled by the caller and then counted with buf_commit; NULL: over the
+ * cap. */
 char *buf_reserve(struct buf *b, size_t n) MUST_USE;
 void buf_commit(struct buf *b, size_t n);
 /* Drops n bytes at the front. */

@@ -1,6 +1,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
-/* Time. clock_mono_ms never goes back and is for timeouts and durations; clock_wall_ms is what a calendar says. */
+/* Time. clock_mono_ms never goes back and is for timeouts and durations; clock_wall_ms is what a calendar
+ * says. */
 #include <stdint.h>
 
 int64_t clock_mono_ms(void);

@@ -4,22 +4,22 @@
 #include <stddef.h>
 
 enum {
-    LIMIT_HTTP_HEAD = 64 * 1024,       /* request or reply head, all fields together */
-    LIMIT_HTTP_FIELDS = 200,           /* fields of a head */
-    LIMIT_HTTP_TRAILERS = 16 * 1024,   /* trailer fields together */
-    LIMIT_READ = 64 * 1024,            /* one read from a socket; the worker's shared read buffer */
-    LIMIT_PIPELINED = 64 * 1024,       /* bytes of a next request kept while one is answered */
-    LIMIT_JSON_DEPTH = 512,            /* nesting of a document that is looked into */
-    LIMIT_ERROR_TEXT = 512,            /* an error's message */
-    LIMIT_ORG = 64,                    /* organisation, thread, turn, parent: characters */
-    LIMIT_FILENAME = 120,              /* artifact name with its extension */
-    LIMIT_METADATA = 64 * 1024,        /* a directive's metadata object */
-    LIMIT_CHANNELS = 128,              /* text channels of one reply */
-    LIMIT_PARTS = 1024,                /* text channels of a reply whose channels are parts of one text */
-    LIMIT_HELD_TEXT = 64,              /* characters that may be held back as the beginning of a marker */
-    LIMIT_HELD_BLANK = 64,             /* white space that may be held back */
-    LIMIT_FLAGS = 64,                  /* flags of one reply that are listed one by one */
-    LIMIT_KEY = 4096,                  /* an API key */
+    LIMIT_HTTP_HEAD = 64 * 1024,     /* request or reply head, all fields together */
+    LIMIT_HTTP_FIELDS = 200,         /* fields of a head */
+    LIMIT_HTTP_TRAILERS = 16 * 1024, /* trailer fields together */
+    LIMIT_READ = 64 * 1024,          /* one read from a socket; the worker's shared read buffer */
+    LIMIT_PIPELINED = 64 * 1024,     /* bytes of a next request kept while one is answered */
+    LIMIT_JSON_DEPTH = 512,          /* nesting of a document that is looked into */
+    LIMIT_ERROR_TEXT = 512,          /* an error's message */
+    LIMIT_ORG = 64,                  /* organisation, thread, turn, parent: characters */
+    LIMIT_FILENAME = 120,            /* artifact name with its extension */
+    LIMIT_METADATA = 64 * 1024,      /* a directive's metadata object */
+    LIMIT_CHANNELS = 128,            /* text channels of one reply */
+    LIMIT_PARTS = 1024,              /* text channels of a reply whose channels are parts of one text */
+    LIMIT_HELD_TEXT = 64,            /* characters that may be held back as the beginning of a marker */
+    LIMIT_HELD_BLANK = 64,           /* white space that may be held back */
+    LIMIT_FLAGS = 64,                /* flags of one reply that are listed one by one */
+    LIMIT_KEY = 4096,                /* an API key */
     LIMIT_LOG_LINE = 8192,
 };
 

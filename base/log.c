@@ -155,6 +155,18 @@ static const char *find_secret(const char *text, const char *p, const char *end,
     return NULL;
 }
 
+void log_mask(struct span text, struct buf *out)
+{
+    const char *p = text.p, *end = text.n ? p + text.n : p;
+    while (p < end) {
+        size_t kept = 0;
+        const char *after = find_secret(text.p, p, end, &kept);
+        buf_addn(out, p, after ? kept : 1);
+        buf_adds(out, after ? "***" : "");
+        p = after ? after : p + 1;
+    }
+}
+
 static void put_value(struct line *line, struct span value)
 {
     const char *p = value.p, *end = value.n ? p + value.n : p, *stop = end;

@@ -11,6 +11,7 @@
  */
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/span.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
@@ -48,6 +49,9 @@ bool log_enabled(enum log_level level);
 /* "debug" …; -1: no such level. */
 int log_level_parse(struct span name, enum log_level *out) MUST_USE;
 void log_event(enum log_level level, const char *event, const struct log_field *fields, size_t n);
+/* Appends the text with what looks like an API key masked, as in a line's values: for what strangers say and
+ * people get to see. */
+void log_mask(struct span text, struct buf *out);
 
 #define LOG_(level, event, ...)                                                                              \
     do {                                                                                                     \

@@ -36,11 +36,19 @@ static inline bool span_is(struct span a, const char *s)
     return a.n == n && (n == 0 || memcmp(a.p, s, n) == 0);
 }
 
-/* Without regard to the case of ASCII letters. */
+/* Without regard to the case of ASCII letters. Names that are compared are short and mostly differ in length
+ * or in their first letter. */
 static inline bool span_is_nocase(struct span a, const char *s)
 {
     size_t n = strlen(s);
-    return a.n == n && (n == 0 || strncasecmp(a.p, s, n) == 0);
+    if (a.n != n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char x = (unsigned char)a.p[i], y = (unsigned char)s[i];
+        if (x != y && ((x ^ y) != 0x20 || (x | 0x20) < 'a' || (x | 0x20) > 'z'))
+            return false;
+    }
+    return true;
 }
 
 static inline bool span_starts(struct span a, const char *s)

@@ -21,6 +21,8 @@ struct sse_scan {
     bool line_empty; /* no byte of the current line seen yet */
     bool after_cr;   /* last byte seen was a CR: an LF after it belongs to it */
     bool started;    /* false until the first byte of the stream was consumed */
+    unsigned lines;  /* line ends of the block so far; after sse_block found an end: of that block, its empty
+                        line not counted */
 };
 
 /*
@@ -42,6 +44,9 @@ struct sse_fields {
 };
 
 void sse_parse(struct span block, bool first_of_stream, struct sse_fields *out);
+/* The same for a block that is one line and its empty line (sse_scan.lines == 1), which is how nearly all
+ * come: nothing is searched. */
+void sse_parse_line(struct span block, bool first_of_stream, struct sse_fields *out);
 /*
  * For a block with several data lines: a copy of `data` of the same length and offsets, in which each line
  * end is LF and spaces, and field names, and lines of other fields in between, are spaces, so that it parses

@@ -6,6 +6,8 @@
 
 enum { IN_ROOM = 2 * LIMIT_READ, STEP = 2048 };
 
+static const char BOM[] = "\xef\xbb\xbf";
+
 struct reply *reply_create(const struct reply_settings *settings, const struct reply_callbacks *callbacks,
                            void *arg)
 {
@@ -131,13 +133,14 @@ static void read_block(struct reply *r, struct span block, struct buf *room)
     struct reply_event *e = &r->event;
     reply_event_reset(e, block);
     e->whole = r->settings.framing == REPLY_WHOLE;
-    e->json = block;
+    e->json_at = e->whole && span_starts(block, BOM) ? sizeof BOM - 1 : 0; /* browsers skip it too */
+    e->json = span_from(block, e->json_at);
     r->bare = false;
     if (r->settings.framing == REPLY_ARRAY)
         read_item(r, block);
     if (r->settings.framing == REPLY_SSE) {
         struct sse_fields fields;
-        sse_parse(block, !r->first_done, &fields);
+        (r->scan.lines == 1 ? sse_parse_line : sse_parse)(block, !r->first_done, &fields);
         r->first_done = true;
         e->json = fields.data_lines ? fields.data : bare_json(block);
         r->bare = fields.data_lines == 0 && e->json.n;
@@ -328,7 +331,7 @@ static bool complete_block(struct reply *r, struct span *bytes, struct buf *out)
     while (bytes->n) {
         size_t had = r->in.n, n = bytes->n < STEP ? bytes->n : STEP;
         if (had + n > r->settings.event_max + STEP || buf_addn(&r->in, bytes->p, n) < 0) {
-            r->failed = true;
+            r->failed = r->overlong = true;
             return false;
         }
         size_t block = next_block(r, buf_span(&r->in), false);
@@ -356,7 +359,7 @@ static void take_bytes(struct reply *r, struct span bytes, struct buf *out)
         size_t block = next_block(r, bytes, false);
         if (block == 0) {
             if (bytes.n > r->settings.event_max || buf_add(&r->in, bytes) < 0)
-                r->failed = true;
+                r->failed = r->overlong = true;
             break;
         }
         if (!take_block(r, span_of(bytes.p, block), out)) {
@@ -514,6 +517,11 @@ static enum reply_state end(struct reply *r, struct buf *out)
 
 enum reply_state reply_end(struct reply *r, bool clean, struct span error_event, struct buf *out)
 {
+    if (r->overlong && !clean && !r->ending) { /* the stream ends before that event */
+        r->failed = r->overlong = false;
+        buf_free(&r->in);
+        r->scan = (struct sse_scan){.started = true};
+    }
     if (r->failed || r->ending)
         return state_of(r, out);
     r->ending = true;

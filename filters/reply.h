@@ -85,7 +85,8 @@ enum reply_state {
     REPLY_DONE,    /* after reply_end: everything is out */
     REPLY_FAILED /* an event or body over event_max, more than LIMIT_CHANNELS channels, `out` full, or a whole
                     body that was cut; what is in `out` may be sent (nothing, for a whole body), then the
-                    stream ends with an error */
+                    stream ends with an error. After an event that was too large, reply_end (not clean) still
+                    delivers what was before it; otherwise it answers REPLY_FAILED again */
 };
 
 /* What the audit record and the metrics want to know. */

@@ -9,11 +9,12 @@
 #include "base/xalloc.h"
 
 /*
- * How long a connection may wait in the pool. Servers close idle connections without a word, and a request that meets
- * such a close cannot be repeated; so the limits stay under what servers use by themselves (5 s in Node and uvicorn, a
- * minute and more behind https), and a Keep-Alive field from the server lowers or raises them.
+ * How long a connection may wait in the pool. Servers close idle connections without a word, and a request
+ * that meets such a close cannot be repeated; so the limits stay under what servers use by themselves (5 s in
+ * Node and uvicorn, a minute and more behind https), and a Keep-Alive field from the server lowers or raises
+ * them.
  */
-enum { IDLE_PLAIN_MS = 4000, IDLE_TLS_MS = 50000, IDLE_MOST_MS = 300000 };
+enum { IDLE_PLAIN_MS = 4000, IDLE_TLS_MS = 50000, IDLE_MOST_MS = 300000, FRESH_MS = 50 };
 
 /* A connection to an upstream: serves one call at a time, waits in the pool between calls. */
 struct link {
@@ -25,7 +26,8 @@ struct link {
     struct buf unsent;
     struct buf head; /* an incomplete head; empty otherwise */
     size_t head_scanned;
-    char *key;
+    char *host; /* with port and tls: whom it is connected to */
+    uint16_t port;
     int64_t idle_since, idle_max;
     bool paused, writing, write_broken, dead;
     struct link *prev, *next; /* the pool, or the dead */
@@ -39,8 +41,8 @@ struct http_call {
     struct dial *dial;
     struct link *link;
     struct buf pending; /* what to send once there is a connection */
-    bool no_body, headed, wrote, sent_all, reused, over;
-    struct http_call *next; /* the dead */
+    bool no_body, headed, wrote, sent_all, reused, over, undialled;
+    struct http_call *next; /* the dead, or those that could not be dialled */
 };
 
 struct http_client {
@@ -51,13 +53,14 @@ struct http_client {
     struct link *idle; /* most recently used first */
     size_t idle_n, idle_max;
     struct link *dead_links;
-    struct http_call *dead_calls;
+    struct http_call *dead_calls, *undialled;
     struct event *reap;
 };
 
 static void on_link_read(evutil_socket_t fd, short what, void *arg);
 static void on_link_write(evutil_socket_t fd, short what, void *arg);
 static void call_dial(struct http_call *call);
+static void call_fail(struct http_call *call, const struct error *e);
 
 /* ---- ends ---- */
 
@@ -77,16 +80,35 @@ static void link_close(struct link *link)
     event_active(link->client->reap, EV_TIMEOUT, 0);
 }
 
+/* A call that was cancelled meanwhile is told by nobody. */
+static void fail_undialled(struct http_client *c)
+{
+    struct error e;
+    error_set(&e, ERROR_UPSTREAM_UNREACHABLE, "No connection to the provider could be begun.");
+    while (c->undialled) {
+        struct http_call *call = c->undialled;
+        c->undialled = call->next;
+        call->undialled = false;
+        if (call->over) {
+            call->next = c->dead_calls;
+            c->dead_calls = call;
+        } else {
+            call_fail(call, &e);
+        }
+    }
+}
+
 static void on_reap(evutil_socket_t fd, short what, void *arg)
 {
     struct http_client *c = arg;
     (void)fd;
     (void)what;
+    fail_undialled(c);
     while (c->dead_links) {
         struct link *link = c->dead_links;
         c->dead_links = link->next;
         http_parser_finish(&link->parser);
-        xfree(link->key);
+        xfree(link->host);
         xfree(link);
     }
     while (c->dead_calls) {
@@ -102,8 +124,10 @@ static void call_over(struct http_call *call)
 {
     call->over = true;
     call->link = NULL;
-    call->next = call->client->dead_calls;
-    call->client->dead_calls = call;
+    if (!call->undialled) {
+        call->next = call->client->dead_calls;
+        call->client->dead_calls = call;
+    }
     event_active(call->client->reap, EV_TIMEOUT, 0);
 }
 
@@ -152,22 +176,26 @@ static void pool_add(struct link *link)
     }
 }
 
-/* The peer may have closed since the last loop turn; asking costs one call a request, not one an event. */
-static bool still_open(struct link *link)
+/*
+ * The peer may have closed since the last loop turn; asking costs a call. Not worth it for a connection that
+ * was put back a moment ago: servers close those that are idle.
+ */
+static bool still_open(struct link *link, int64_t idle_ms)
 {
     char byte;
-    return recv(link->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return idle_ms < FRESH_MS || (recv(link->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+                                  (errno == EAGAIN || errno == EWOULDBLOCK));
 }
 
-static struct link *pool_take(struct http_client *c, const char *key)
+static struct link *pool_take(struct http_client *c, const struct dial_target *t)
 {
     int64_t now = clock_mono_ms();
     for (struct link *link = c->idle, *next; link; link = next) {
         next = link->next;
-        if (strcmp(link->key, key) != 0)
+        if (link->port != t->port || (link->stream.ssl != NULL) != t->tls || strcmp(link->host, t->host) != 0)
             continue;
         pool_remove(link);
-        if (now - link->idle_since < link->idle_max && still_open(link))
+        if (now - link->idle_since < link->idle_max && still_open(link, now - link->idle_since))
             return link;
         link_close(link);
     }
@@ -218,7 +246,8 @@ static void link_want_write(struct link *link, bool want)
         event_del(&link->on_write);
 }
 
-/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more. */
+/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more, even if it took some.
+ */
 static ssize_t link_send(struct link *link, struct span bytes)
 {
     size_t sent = 0;
@@ -229,13 +258,15 @@ static ssize_t link_send(struct link *link, struct span bytes)
         if (n < 0)
             return -1;
         sent += (size_t)n;
+        if (link->call)
+            link->call->wrote = true;
     }
     return (ssize_t)sent;
 }
 
 /*
- * The peer takes nothing more. It may have answered already, so reading goes on and decides. A pooled connection that
- * took nothing at all is replaced, and the same bytes are offered to the new one.
+ * The peer takes nothing more. It may have answered already, so reading goes on and decides. A pooled
+ * connection that took nothing at all is replaced, and the same bytes are offered to the new one.
  */
 static void link_write_broken(struct link *link, struct buf *refused)
 {
@@ -271,7 +302,6 @@ void http_call_give(struct http_call *call, struct buf *bytes)
             link_write_broken(link, bytes);
             return;
         }
-        call->wrote |= sent > 0;
         buf_consume(bytes, (size_t)sent);
         if (bytes->n) {
             buf_move(&link->unsent, bytes);
@@ -296,7 +326,6 @@ void http_call_write(struct http_call *call, struct span bytes)
             link_write_broken(link, &copy);
             return;
         }
-        call->wrote |= sent > 0;
         bytes = span_from(bytes, (size_t)sent);
     }
     if (bytes.n) {
@@ -335,8 +364,6 @@ static void on_link_write(evutil_socket_t fd, short what, void *arg)
         link_write_broken(link, &link->unsent);
         return;
     }
-    if (link->call)
-        link->call->wrote |= sent > 0;
     buf_consume(&link->unsent, (size_t)sent);
     if (link->unsent.n == 0) {
         buf_free(&link->unsent);
@@ -392,8 +419,8 @@ static void call_invalid(struct http_call *call, const char *why)
     call_fail(call, &e);
 }
 
-/* Takes heads from the front of `bytes`: any number of 1xx, then the reply's own. Answers how many bytes were used, with *progress; the call may
- * be over afterwards. */
+/* Takes heads from the front of `bytes`: any number of 1xx, then the reply's own. Answers how many bytes were
+ * used, with *progress; the call may be over afterwards. */
 static size_t call_heads(struct http_call *call, struct span bytes, enum http_progress *progress)
 {
     struct link *link = call->link;
@@ -410,7 +437,8 @@ static size_t call_heads(struct http_call *call, struct span bytes, enum http_pr
             return used;
         }
         link->head_scanned = 0;
-        *progress = http_parser_head(&link->parser, span_of(bytes.p + used, (size_t)n), call->no_body, head, &e);
+        *progress =
+            http_parser_head(&link->parser, span_of(bytes.p + used, (size_t)n), call->no_body, head, &e);
         if (*progress == HTTP_INVALID) {
             call_invalid(call, e.message);
             return used;
@@ -485,11 +513,13 @@ static void call_eof(struct http_call *call, bool broken)
     }
     if (!call->headed && call->link->head.n == 0)
         error_set(&e, ERROR_UPSTREAM_UNREACHABLE,
-                  "The provider at %s:%u closed the connection before it answered. The request may have been processed and "
+                  "The provider at %s:%u closed the connection before it answered. The request may have been "
+                  "processed and "
                   "was not sent again.",
                   call->target.host, call->target.port);
     else
-        error_set(&e, ERROR_UPSTREAM_INVALID, "The provider closed the connection in the middle of its reply.");
+        error_set(&e, ERROR_UPSTREAM_INVALID,
+                  "The provider closed the connection in the middle of its reply.");
     call_fail(call, &e);
 }
 
@@ -558,11 +588,11 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
     struct link *link = xcalloc(1, sizeof *link);
     link->client = c;
     link->stream = *s;
-    char key[320];
-    snprintf(key, sizeof key, "%s:%u:%d", call->target.host, call->target.port, call->target.tls);
-    link->key = xstrdup(key);
+    link->host = xstrdup(call->target.host);
+    link->port = call->target.port;
     link->idle_max = call->target.tls ? IDLE_TLS_MS : IDLE_PLAIN_MS;
-    buf_init(&link->unsent, SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
+    buf_init(&link->unsent,
+             SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
     buf_init(&link->head, 2 * LIMIT_HTTP_HEAD);
     http_parser_init(&link->parser, false);
     event_assign(&link->on_read, c->base, s->fd, EV_READ | EV_PERSIST, on_link_read, link);
@@ -578,12 +608,17 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
 static void call_dial(struct http_call *call)
 {
     call->dial = dial_start(call->client->dialer, &call->target, on_dialled, call);
+    if (!call->dial) { /* not even begun; reported from the loop */
+        call->undialled = true;
+        event_active(call->client->reap, EV_TIMEOUT, 0);
+        call->next = call->client->undialled;
+        call->client->undialled = call;
+    }
 }
 
 struct http_call *http_call_start(struct http_client *c, const struct dial_target *target, bool no_body,
                                   const struct http_call_sink *sink, void *arg)
 {
-    char key[320];
     struct http_call *call = xcalloc(1, sizeof *call);
     call->client = c;
     call->target = *target;
@@ -591,8 +626,7 @@ struct http_call *http_call_start(struct http_client *c, const struct dial_targe
     call->sink = sink;
     call->arg = arg;
     buf_init(&call->pending, SIZE_MAX / 2); /* capped by limits.request_body and watermarks */
-    snprintf(key, sizeof key, "%s:%u:%d", target->host, target->port, target->tls);
-    struct link *link = pool_take(c, key);
+    struct link *link = pool_take(c, target);
     if (link) {
         call->reused = true;
         link_start(call, link);
@@ -614,7 +648,8 @@ void http_call_cancel(struct http_call *call)
     call_over(call);
 }
 
-struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room, size_t idle_max)
+struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room,
+                                       size_t idle_max)
 {
     struct http_client *c = xcalloc(1, sizeof *c);
     c->base = base;

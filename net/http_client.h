@@ -1,12 +1,15 @@
 #ifndef NET_HTTP_CLIENT_H
 #define NET_HTTP_CLIENT_H
 /*
- * HTTP/1.1 to upstreams: one client a worker, a pool of idle connections a target, one call a request. Raw sockets, one shared read buffer, one
- * read a readiness; a persistent read event for the life of a connection and a write event only while something is unsent (relay-cost).
+ * HTTP/1.1 to upstreams: one client a worker, a pool of idle connections a target, one call a request. Raw
+ * sockets, one shared read buffer, one read a readiness; a persistent read event for the life of a connection
+ * and a write event only while something is unsent (relay-cost).
  *
- * Rules for callers. No callback comes from inside http_call_start; bytes may be given at once, they wait for the connection. Callbacks may call any function here, http_call_cancel included. After `done`, or
- * after http_call_cancel, no callback comes and the call must not be used; it is freed after the loop turn. A request of which
- * one byte was written is never written again: only a pooled connection that refuses the very first byte is replaced.
+ * Rules for callers. No callback comes from inside http_call_start; bytes may be given at once, they wait for
+ * the connection. Callbacks may call any function here, http_call_cancel included. After `done`, or after
+ * http_call_cancel, no callback comes and the call must not be used; it is freed after the loop turn. A
+ * request of which one byte was written is never written again: only a pooled connection that refuses the
+ * very first byte is replaced.
  */
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -18,8 +21,8 @@
 struct http_client;
 struct http_call;
 
-/* Called in this order: connected, interim*, head, (body* read_end)*, done. On failure `done` may come at any point. Those that are
- * not needed may be NULL: connected, interim, trailer, writable. */
+/* Called in this order: connected, interim*, head, (body* read_end)*, done. On failure `done` may come at any
+ * point. Those that are not needed may be NULL: connected, interim, trailer, writable. */
 struct http_call_sink {
     /* A new connection is there; not called when the pool had one. */
     void (*connected)(void *arg);
@@ -29,7 +32,8 @@ struct http_call_sink {
     void (*head)(void *arg, const struct http_head *head);
     void (*body)(void *arg, struct span bytes);
     void (*trailer)(void *arg, struct span name, struct span value);
-    /* All bytes of one read are delivered: the moment to write. Not called after the read that ends the reply; `done` is. */
+    /* All bytes of one read are delivered: the moment to write. Not called after the read that ends the
+     * reply; `done` is. */
     void (*read_end)(void *arg);
     /* What was unsent has gone out. */
     void (*writable)(void *arg);
@@ -38,7 +42,8 @@ struct http_call_sink {
 };
 
 /* `read_room`: LIMIT_READ bytes shared by the worker, used during one read. */
-struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room, size_t idle_max) MUST_USE;
+struct http_client *http_client_create(struct event_base *base, struct dialer *dialer, char *read_room,
+                                       size_t idle_max) MUST_USE;
 void http_client_destroy(struct http_client *c);
 /* Closes pooled connections that were idle too long; call about once a second. */
 void http_client_sweep(struct http_client *c, int64_t now_ms);

@@ -18,10 +18,12 @@ ssize_t http_head_length(struct span bytes, size_t *scanned)
     return bytes.n > LIMIT_HTTP_HEAD ? -1 : 0;
 }
 
-static bool is_token_char(unsigned char c)
+/* RFC 9110 §5.6.2: letters, digits and !#$%&'*+-.^_`|~, a bit for each character. */
+static const uint32_t token_characters[8] = {0, 0x03ff6cfa, 0xc7fffffe, 0x57ffffff};
+
+static inline bool is_token_char(unsigned char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c && strchr("!#$%&'*+-.^_`|~", c));
+    return token_characters[c >> 5] & (uint32_t)1 << (c & 31);
 }
 
 static bool is_token(struct span s)
@@ -32,10 +34,20 @@ static bool is_token(struct span s)
     return s.n > 0;
 }
 
-/* HTAB, SP, visible ASCII and bytes over 127 (RFC 9110 §5.5): everything else could be read in two ways. */
+/* HTAB, SP, visible ASCII and bytes over 127 (RFC 9110 §5.5): everything else could be read in two ways.
+ * Eight bytes a step; a step that may hold such a byte (or a HTAB) is looked at again. */
 static bool is_field_value(struct span s)
 {
-    for (size_t i = 0; i < s.n; i++) {
+    const uint64_t ones = UINT64_MAX / 255, high = ones * 0x80;
+    size_t i = 0;
+    for (; i + 8 <= s.n; i += 8) {
+        uint64_t v, del;
+        memcpy(&v, s.p + i, sizeof v);
+        del = v ^ ones * 0x7f;
+        if ((((v - ones * 0x20) & ~v) | ((del - ones) & ~del)) & high)
+            break;
+    }
+    for (; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
         if ((c < 0x20 && c != '\t') || c == 0x7f)
             return false;
@@ -75,7 +87,8 @@ static int read_request_line(struct span line, struct http_head *out)
 
 static int read_status_line(struct span line, struct http_head *out)
 {
-    if (line.n < 12 || memcmp(line.p, "HTTP/1.", 7) != 0 || (line.p[7] != '0' && line.p[7] != '1') || line.p[8] != ' ')
+    if (line.n < 12 || memcmp(line.p, "HTTP/1.", 7) != 0 || (line.p[7] != '0' && line.p[7] != '1') ||
+        line.p[8] != ' ')
         return -1;
     for (int i = 9; i < 12; i++) {
         if (line.p[i] < '0' || line.p[i] > '9')
@@ -124,7 +137,8 @@ static int read_field(struct span line, struct http_head *out, struct error *e)
         return error_set(e, ERROR_BAD_REQUEST, "Content-Length must be one number, given once.");
     if (span_is_nocase(name, "transfer-encoding")) {
         if (out->chunked || !span_is_nocase(value, "chunked"))
-            return error_set(e, ERROR_BAD_REQUEST, "The only Transfer-Encoding accepted is chunked, given once.");
+            return error_set(e, ERROR_BAD_REQUEST,
+                             "The only Transfer-Encoding accepted is chunked, given once.");
         out->chunked = true;
     }
     return 0;
@@ -136,43 +150,75 @@ static int check_whole(const struct http_head *h, bool request, struct error *e)
     for (size_t i = 0; i < h->n; i++)
         hosts += span_is_nocase(h->fields[i].name, "host");
     if (request && (hosts > 1 || (hosts == 0 && h->minor == 1)))
-        return error_set(e, ERROR_BAD_REQUEST, "A request needs exactly one Host field; this one has %zu.", hosts);
+        return error_set(e, ERROR_BAD_REQUEST, "A request needs exactly one Host field; this one has %zu.",
+                         hosts);
+    if (request && span_is(h->method, "CONNECT"))
+        return error_set(e, ERROR_BAD_REQUEST, "CONNECT is not served: this is no forward proxy.");
     if (h->chunked && h->has_length)
-        return error_set(e, ERROR_BAD_REQUEST, "Content-Length and Transfer-Encoding must not both be given.");
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "Content-Length and Transfer-Encoding must not both be given.");
     if (h->chunked && h->minor == 0)
         return error_set(e, ERROR_BAD_REQUEST, "HTTP/1.0 knows no Transfer-Encoding.");
     return 0;
 }
 
-int http_head_read(struct span head, bool request, struct http_head *out, struct error *e)
+/* Takes one line off the front of `rest`. */
+static int next_line(struct span *rest, struct span *line, struct error *e)
 {
-    const char *at = head.p, *end = head.p + head.n;
-    bool first = true;
+    const char *at = rest->p;
+    const char *lf = memchr(at, '\n', rest->n);
+    if (!lf || lf == at || lf[-1] != '\r' || memchr(at, '\r', (size_t)(lf - at - 1)))
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "Lines of the head must end with CR LF and hold no CR of their own.");
+    *line = span_of(at, (size_t)(lf - at - 1));
+    *rest = span_from(*rest, line->n + 2);
+    return 0;
+}
+
+/* Up to the empty line. */
+static int read_fields(struct span rest, struct http_head *out, struct error *e)
+{
+    struct span line;
+    while (rest.n) {
+        if (next_line(&rest, &line, e) < 0)
+            return -1;
+        if (line.n == 0)
+            break;
+        if (read_field(line, out, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void head_reset(struct http_head *out)
+{
     out->method = out->target = out->reason = (struct span){0};
     out->status = 0;
     out->chunked = out->has_length = out->keep_alive = out->connection = false;
     out->length = 0;
     out->n = 0;
-    while (at < end) {
-        const char *lf = memchr(at, '\n', (size_t)(end - at));
-        if (!lf || lf == at || lf[-1] != '\r' || memchr(at, '\r', (size_t)(lf - at - 1)))
-            return error_set(e, ERROR_BAD_REQUEST, "Lines of the head must end with CR LF and hold no CR of their own.");
-        struct span line = span_of(at, (size_t)(lf - at - 1));
-        at = lf + 1;
-        if (line.n == 0)
-            break;
-        if (first) {
-            if ((request ? read_request_line(line, out) : read_status_line(line, out)) < 0)
-                return error_set(e, ERROR_BAD_REQUEST, "The first line is not that of an HTTP/1.1 %s.",
-                                 request ? "request" : "reply");
-            first = false;
-        } else if (read_field(line, out, e) < 0) {
-            return -1;
-        }
-    }
-    if (first)
+}
+
+int http_head_read(struct span head, bool request, struct http_head *out, struct error *e)
+{
+    struct span line = {0};
+    head_reset(out);
+    if (head.n && next_line(&head, &line, e) < 0)
+        return -1;
+    if (line.n == 0)
         return error_set(e, ERROR_BAD_REQUEST, "The head is empty.");
+    if ((request ? read_request_line(line, out) : read_status_line(line, out)) < 0)
+        return error_set(e, ERROR_BAD_REQUEST, "The first line is not that of an HTTP/1.1 %s.",
+                         request ? "request" : "reply");
+    if (read_fields(head, out, e) < 0)
+        return -1;
     return check_whole(out, request, e);
+}
+
+int http_head_read_trailers(struct span section, struct http_head *out, struct error *e)
+{
+    head_reset(out);
+    return read_fields(section, out, e);
 }
 
 const struct http_field *http_head_find(const struct http_head *h, const char *name)

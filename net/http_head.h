@@ -30,15 +30,19 @@ struct http_head {
 };
 
 /*
- * Length of the head at the start of `bytes`, its empty line included; 0: not complete; -1: a bare CR or LF, or over LIMIT_HTTP_HEAD.
- * *scanned remembers where to go on when more bytes have come; start with 0.
+ * Length of the head at the start of `bytes`, its empty line included; 0: not complete; -1: a bare CR or LF,
+ * or over LIMIT_HTTP_HEAD. *scanned remembers where to go on when more bytes have come; start with 0.
  */
 ssize_t http_head_length(struct span bytes, size_t *scanned) MUST_USE;
 
-/* The rules that the parser behind (llhttp) does not enforce: a field name that is no token, an obsolete fold, control characters, a
- * missing or second Host (requests), two lengths, a length beside a transfer coding, a coding other than chunked. -1 with *e
- * (BAD_REQUEST). Fills in everything of `out` but keep_alive. */
+/* The rules that the parser behind (llhttp) does not enforce: a field name that is no token, an obsolete
+ * fold, control characters, a missing or second Host (requests), two lengths, a length beside a transfer
+ * coding, a coding other than chunked, the method CONNECT (what follows it is no HTTP). -1 with *e
+ * (BAD_REQUEST). Fills in everything of `out` but keep_alive.
+ */
 int http_head_read(struct span head, bool request, struct http_head *out, struct error *e) MUST_USE;
+/* The fields behind a chunked body, their empty line included, by the same rules: into out->fields. */
+int http_head_read_trailers(struct span section, struct http_head *out, struct error *e) MUST_USE;
 
 /* The first field of that name; NULL. */
 const struct http_field *http_head_find(const struct http_head *h, const char *name);

@@ -2,13 +2,26 @@
  * OpenAI Chat Completions and what speaks like it: Azure, OpenRouter, Moonshot, vLLM, llama.cpp, Mistral …
  *
  * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content
- * (message.content in a whole reply), a string or an array of parts. Reasoning, refusals, tool calls and
- * audio are no text and are never looked at.
+ * (message.content in a whole reply), a string, a part, or an array of either. Reasoning, refusals, tool
+ * calls and audio are no text and are never looked at.
  */
 #include "providers/openai_chat.h"
 
+#include <stdint.h>
+
 #include "providers/protocol.h"
 #include "providers/walk.h"
+
+/* A member that is null says nothing, and does not keep an emptied event alive. */
+static inline bool is_something(struct span value)
+{
+    return value.p[0] != 'n';
+}
+
+static inline bool is_string(struct span value)
+{
+    return value.p[0] == '"';
+}
 
 /* ---- requests ---- */
 
@@ -117,16 +130,23 @@ static void read_request(struct span body, struct request_facts *facts)
     facts->root = span_of(start, (size_t)(end - start));
 }
 
-/* "system" or "developer", or NULL for any other role. */
-static const char *system_role(struct span message)
+/* "system" or "developer", or NULL for any other role, of the message that comes next. Reads to the role and
+ * no further: what follows it is mostly the long part. */
+static const char *next_system_role(struct walk w)
 {
-    struct span role;
-    if (json_type(message) != JSON_OBJECT || !json_member(message, "role", &role) ||
-        json_type(role) != JSON_STRING)
+    struct span key, value;
+    if (!walk_enter(&w, '{'))
         return NULL;
-    if (json_inside_is(json_inside(role), "system"))
-        return "system";
-    return json_inside_is(json_inside(role), "developer") ? "developer" : NULL;
+    while (walk_member(&w, &key)) {
+        bool role = walk_key_is(&w, key, "role");
+        if (!walk_skip(&w, &value))
+            return NULL;
+        if (role && is_string(value))
+            return json_inside_is(json_inside(value), "system")      ? "system"
+                   : json_inside_is(json_inside(value), "developer") ? "developer"
+                                                                     : NULL;
+    }
+    return NULL;
 }
 
 /* Right behind the leading system messages, so that a prompt cache that knows the caller's beginning still
@@ -134,17 +154,19 @@ static const char *system_role(struct span message)
 static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
                          struct buf *room, struct edits *edits)
 {
-    const char *at = facts->place.p + 1, *role = "system";
+    const char *at = facts->place.p + 1, *role = "system", *its;
+    struct walk w = walk_text(facts->place);
+    struct span message;
     bool leading = false, empty = true;
-    struct json_iter it = json_iter(facts->place);
-    while (json_next(&it) == 1) {
-        const char *its = system_role(it.value);
+    walk_enter(&w, '[');
+    while (walk_item(&w)) {
         empty = false;
-        if (!its)
+        its = next_system_role(w);
+        if (!its || !walk_skip(&w, &message))
             break;
         role = its;
         leading = true;
-        at = it.whole.p + it.whole.n;
+        at = message.p + message.n;
     }
     size_t from = room->n;
     buf_adds(room, leading ? ",{\"role\":\"" : "{\"role\":\"");
@@ -165,12 +187,6 @@ struct reading {
     bool bare;
 };
 
-/* A member that is null says nothing, and does not keep an emptied event alive. */
-static bool is_something(struct span value)
-{
-    return json_type(value) != JSON_NULL;
-}
-
 static void skip_counted(struct walk *w, struct reading *r)
 {
     struct span value;
@@ -183,13 +199,18 @@ static void add_text(struct reading *r, struct span string)
     reply_event_delta(r->e, DELTA_TEXT, 0, json_inside(string));
 }
 
-/* A part is text when its type says so, or when it has none. */
+/* A part is text when its type says so, or when it has none; or a string of its own. */
 static void read_part(struct walk *w, struct reading *r)
 {
     struct span key, value, text = {0};
     bool is_text = true;
     if (!walk_enter(w, '{')) {
-        skip_counted(w, r);
+        if (!walk_skip(w, &value))
+            return;
+        if (is_string(value))
+            add_text(r, value);
+        else if (is_something(value))
+            r->bare = false;
         return;
     }
     while (walk_member(w, &key)) {
@@ -212,18 +233,12 @@ static void read_part(struct walk *w, struct reading *r)
 
 static void read_content(struct walk *w, struct reading *r)
 {
-    struct span value;
-    if (walk_enter(w, '[')) {
-        while (walk_item(w))
-            read_part(w, r);
+    if (!walk_enter(w, '[')) {
+        read_part(w, r);
         return;
     }
-    if (!walk_skip(w, &value))
-        return;
-    if (json_type(value) == JSON_STRING)
-        add_text(r, value);
-    else if (is_something(value))
-        r->bare = false;
+    while (walk_item(w))
+        read_part(w, r);
 }
 
 /* Citations of web pages, which say where in the text they belong; and files that were parsed, which do not.
@@ -295,7 +310,42 @@ static void read_logprobs(struct walk *w, struct reading *r)
 /* Some servers spell "not finished yet" as an empty string. */
 static bool is_finish(struct span reason)
 {
-    return reason.n && json_type(reason) != JSON_NULL && !span_is(reason, "\"\"");
+    return reason.n && is_something(reason) && !span_is(reason, "\"\"");
+}
+
+/* What a member of a choice is, told by its length first. */
+enum choice_member {
+    CHOICE_OTHER,
+    CHOICE_DELTA,
+    CHOICE_INDEX,
+    CHOICE_MESSAGE,
+    CHOICE_LOGPROBS,
+    CHOICE_FINISH
+};
+
+static inline enum choice_member choice_member(const struct walk *w, struct span key)
+{
+    switch (w->escaped ? SIZE_MAX : key.n) {
+    case 5:
+        return memcmp(key.p, "delta", 5) == 0   ? CHOICE_DELTA
+               : memcmp(key.p, "index", 5) == 0 ? CHOICE_INDEX
+                                                : CHOICE_OTHER;
+    case 7:
+        return memcmp(key.p, "message", 7) == 0 ? CHOICE_MESSAGE : CHOICE_OTHER;
+    case 8:
+        return memcmp(key.p, "logprobs", 8) == 0 ? CHOICE_LOGPROBS : CHOICE_OTHER;
+    case 13:
+        return memcmp(key.p, "finish_reason", 13) == 0 ? CHOICE_FINISH : CHOICE_OTHER;
+    case SIZE_MAX: /* spelt with escapes */
+        return walk_key_is(w, key, "delta")           ? CHOICE_DELTA
+               : walk_key_is(w, key, "index")         ? CHOICE_INDEX
+               : walk_key_is(w, key, "message")       ? CHOICE_MESSAGE
+               : walk_key_is(w, key, "logprobs")      ? CHOICE_LOGPROBS
+               : walk_key_is(w, key, "finish_reason") ? CHOICE_FINISH
+                                                      : CHOICE_OTHER;
+    default:
+        return CHOICE_OTHER;
+    }
 }
 
 static void add_beside(struct walk *w, struct reading *r)
@@ -316,16 +366,17 @@ static void read_choice(struct walk *w, struct reading *r)
         return;
     }
     while (walk_member(w, &key)) {
-        if (walk_key_is(w, key, "delta")) {
+        enum choice_member member = choice_member(w, key);
+        if (member == CHOICE_DELTA) {
             read_message(w, r);
             delta = true;
-        } else if (walk_key_is(w, key, "index")) {
+        } else if (member == CHOICE_INDEX) {
             walk_skip(w, &index);
-        } else if (walk_key_is(w, key, "finish_reason")) {
+        } else if (member == CHOICE_FINISH) {
             walk_skip(w, &reason);
-        } else if (walk_key_is(w, key, "logprobs")) {
+        } else if (member == CHOICE_LOGPROBS) {
             read_logprobs(w, r);
-        } else if (walk_key_is(w, key, "message") && !delta) {
+        } else if (member == CHOICE_MESSAGE && (e->whole || !delta)) {
             read_message(w, r);
         } else if (walk_key_is(w, key, "token_ids")) { /* vLLM: the text once more, as numbers */
             add_beside(w, r);
@@ -334,7 +385,9 @@ static void read_choice(struct walk *w, struct reading *r)
         }
     }
     int64_t number = 0;
-    if (index.n && !json_int(index, &number))
+    if (index.n == 1 && index.p[0] >= '0' && index.p[0] <= '9')
+        number = index.p[0] - '0';
+    else if (index.n && !json_int(index, &number))
         number = 0;
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
@@ -414,22 +467,23 @@ static void read_echo(const struct walk *w, struct span key, struct span value, 
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
+    if (is_frame(w, key)) {
+        /* "object":"error" is how older versions of vLLM say it */
+        if (walk_skip(w, &value) && key.n == 6 && value.n == 7 && memcmp(value.p, "\"error\"", 7) == 0)
+            r->e->error = true;
+        return;
+    }
     if (walk_key_is(w, key, "choices") && walk_enter(w, '[')) {
         r->choices = true;
         while (walk_item(w))
             read_choice(w, r);
         return;
     }
-    bool frame = is_frame(w, key), object = walk_key_is(w, key, "object"),
-         error = walk_key_is(w, key, "error");
+    bool error = walk_key_is(w, key, "error");
     if (!walk_skip(w, &value))
         return;
-    if (object && json_type(value) == JSON_STRING && json_inside_is(json_inside(value), "error"))
-        r->e->error = true; /* how older versions of vLLM say it */
     if (error && is_error(value))
         r->e->error = true;
-    if (frame)
-        return;
     if (!is_something(value))
         return;
     r->bare = false;
@@ -479,7 +533,8 @@ static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf
     enum { LONGEST_VALUE = 160 };
     static const char *const names[] = {"id",       "object",       "created",           "model",
                                         "provider", "service_tier", "system_fingerprint"};
-    buf_printf(out, "%u ", (unsigned)channel);
+    buf_add_number(out, channel);
+    buf_addc(out, ' ');
     struct json_iter it = json_iter(e->json);
     while (it.object && json_next(&it) == 1) {
         enum json_type type = json_type(it.value);
@@ -487,7 +542,9 @@ static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf
             continue;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             if (json_key_is(&it, names[i])) {
-                buf_printf(out, "\"%s\":", names[i]);
+                buf_addc(out, '"');
+                buf_adds(out, names[i]);
+                buf_adds(out, "\":");
                 buf_add(out, it.value);
                 buf_addc(out, ',');
             }

@@ -152,9 +152,10 @@ static inline const char *walk_simple_end(const char *p, const char *end)
     }
     if (end - p >= 5 && memcmp(p, "null", 4) == 0)
         return p + 4;
-    if (*p < '1' || *p > '9')
+    if (*p < '0' || *p > '9')
         return NULL;
-    while (p < end && *p >= '0' && *p <= '9')
+    bool zero = *p++ == '0'; /* nothing but a lone one begins with it */
+    while (!zero && p < end && *p >= '0' && *p <= '9')
         p++;
     return p < end && (*p == ',' || *p == '}' || *p == ']') ? p : NULL;
 }

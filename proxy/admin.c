@@ -41,14 +41,16 @@ static void consults_done(struct job *job)
     struct consults_job *j = (struct consults_job *)job;
     struct conn *c = find_conn(j->worker, j->conn_number);
     if (c && j->failed)
-        conn_reply(c, 503, "application/json", "", SPAN_LIT("{\"error\":\"the records cannot be read\"}"), false);
+        conn_reply(c, 503, "application/json", "", SPAN_LIT("{\"error\":\"the records cannot be read\"}"),
+                   false);
     else if (c)
         conn_reply(c, 200, "application/json", "", buf_span(&j->out), false);
     buf_free(&j->out);
     xfree(j);
 }
 
-/* A plain query value: letters, digits, '-', '_'; anything else is taken as it stands and will match nothing. */
+/* A plain query value: letters, digits, '-', '_'; anything else is taken as it stands and will match nothing.
+ */
 static void query_value(struct span query, const char *name, char out[QUERY_VALUE])
 {
     size_t n = strlen(name);

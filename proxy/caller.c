@@ -5,7 +5,16 @@
 
 #include "base/xalloc.h"
 
-enum setting { SET_CONSULT, SET_STREAM, SET_LINKS, SET_ERRORS, SET_INJECT, SET_CONTEXT, SET_IMAGES, SET_NAMES };
+enum setting {
+    SET_CONSULT,
+    SET_STREAM,
+    SET_LINKS,
+    SET_ERRORS,
+    SET_INJECT,
+    SET_CONTEXT,
+    SET_IMAGES,
+    SET_NAMES
+};
 
 /* A word setting: its two values, the first being false. */
 static const struct word {
@@ -18,7 +27,11 @@ static const struct word {
     {"X-HW-Links", "links", {"none", "markdown"}, offsetof(struct caller, links_markdown), SET_LINKS},
     {"X-HW-Errors", "errors", {"http", "event"}, offsetof(struct caller, errors_event), SET_ERRORS},
     {"X-HW-Inject", "inject", {"on", "off"}, offsetof(struct caller, inject_off), SET_INJECT},
-    {"X-HW-Context", "context", {"fields", "attachments"}, offsetof(struct caller, context_attachments), SET_CONTEXT},
+    {"X-HW-Context",
+     "context",
+     {"fields", "attachments"},
+     offsetof(struct caller, context_attachments),
+     SET_CONTEXT},
     {"X-HW-Image-Generation", NULL, {"on", "off"}, offsetof(struct caller, image_generation_off), SET_IMAGES},
 };
 
@@ -53,7 +66,8 @@ const char *caller_org(const struct caller *c)
     return c->names[CALLER_ORG] ? c->names[CALLER_ORG] : "default";
 }
 
-static int take_word(struct caller *c, const struct word *w, struct span value, const char *said, struct error *e)
+static int take_word(struct caller *c, const struct word *w, struct span value, const char *said,
+                     struct error *e)
 {
     for (int i = 0; i < 2; i++)
         if (span_is_nocase(value, w->values[i])) {
@@ -75,17 +89,19 @@ static int take_consult(struct caller *c, struct span value, const char *said, s
 }
 
 /* Organisations become folder names; the others are written to logs and records as they are. */
-static int take_name(struct caller *c, enum caller_name which, struct span value, const char *said, struct error *e)
+static int take_name(struct caller *c, enum caller_name which, struct span value, const char *said,
+                     struct error *e)
 {
     bool good = value.n > 0 && value.n <= LIMIT_ORG;
     for (size_t i = 0; good && i < value.n; i++) {
         char ch = value.p[i];
-        bool plain = (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '-' || ch == '_';
+        bool plain = (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                     ch == '-' || ch == '_';
         good = plain || (which != CALLER_ORG && (ch == '.' || ch == ':'));
     }
     if (!good)
-        return error_set(e, ERROR_BAD_REQUEST, "%s must be 1 to %d letters, digits, '-' or '_'%s.", said, LIMIT_ORG,
-                         which == CALLER_ORG ? "" : ", '.' or ':'");
+        return error_set(e, ERROR_BAD_REQUEST, "%s must be 1 to %d letters, digits, '-' or '_'%s.", said,
+                         LIMIT_ORG, which == CALLER_ORG ? "" : ", '.' or ':'");
     xfree(c->names[which]);
     c->names[which] = xspandup(value);
     return 0;
@@ -128,10 +144,12 @@ static int read_agent_context(struct caller *c, struct span value, struct error 
     while ((more = json_next(&it)) == 1) {
         enum json_type type = json_type(it.value);
         if (!json_key_is(&it, "image_generation_enabled"))
-            return error_set(e, ERROR_BAD_REQUEST, "hw.agent_context has no key \"%.*s\"; it knows image_generation_enabled.",
+            return error_set(e, ERROR_BAD_REQUEST,
+                             "hw.agent_context has no key \"%.*s\"; it knows image_generation_enabled.",
                              (int)(it.key.n > 64 ? 64 : it.key.n), it.key.p);
         if (type != JSON_TRUE && type != JSON_FALSE && type != JSON_NULL)
-            return error_set(e, ERROR_BAD_REQUEST, "hw.agent_context.image_generation_enabled must be true or false.");
+            return error_set(e, ERROR_BAD_REQUEST,
+                             "hw.agent_context.image_generation_enabled must be true or false.");
         if (!(c->from_header & 1u << SET_IMAGES))
             c->image_generation_off = type == JSON_FALSE;
     }
@@ -143,8 +161,9 @@ static int read_forward(struct span value, struct error *e)
     struct json_iter it = json_iter(value);
     if (json_type(value) == JSON_NULL || (json_type(value) == JSON_ARRAY && json_next(&it) == 0))
         return 0;
-    return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
-                     "hw.forward: forwarding a parent's attachments is not available in this version. Leave it out.");
+    return error_set(
+        e, ERROR_ATTACHMENT_UNSUPPORTED,
+        "hw.forward: forwarding a parent's attachments is not available in this version. Leave it out.");
 }
 
 static int read_key(struct caller *c, const struct json_iter *it, struct error *e)
@@ -175,7 +194,8 @@ static int read_key(struct caller *c, const struct json_iter *it, struct error *
             return take_name(c, (enum caller_name)n, value, said, e);
         }
     return error_set(e, ERROR_BAD_REQUEST,
-                     "hw has no key \"%.*s\". It knows consult, org, thread, turn, parent, agent_context, stream, links, errors, "
+                     "hw has no key \"%.*s\". It knows consult, org, thread, turn, parent, agent_context, "
+                     "stream, links, errors, "
                      "inject, context and forward.",
                      (int)(it->key.n > 64 ? 64 : it->key.n), it->key.p);
 }

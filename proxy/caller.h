@@ -1,8 +1,8 @@
 #ifndef PROXY_CALLER_H
 #define PROXY_CALLER_H
 /*
- * What a caller says about a consult, in X-HW- headers or in the body's `hw` object (product.md §2.3). A header wins over
- * the body; configuration gives the defaults. Pure but for the memory of the names.
+ * What a caller says about a consult, in X-HW- headers or in the body's `hw` object (product.md §2.3). A
+ * header wins over the body; configuration gives the defaults. Pure but for the memory of the names.
  */
 #include "base/error.h"
 #include "base/json.h"

@@ -2,9 +2,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -185,7 +185,8 @@ static void peer_name(const struct sockaddr_storage *a, char *out, size_t room)
         snprintf(out, room, "unix");
 }
 
-void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer, const struct worker_listener *l)
+void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer,
+                const struct worker_listener *l)
 {
     struct conn *c = xcalloc(1, sizeof *c);
     c->worker = w;
@@ -218,7 +219,8 @@ void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer, c
         c->keep_alive = false;
         metrics_error(w->metrics, NULL, ERROR_OVERLOADED);
         conn_reply(c, 503, "application/json", "Retry-After: 1\r\n",
-                   SPAN_LIT("{\"error\":{\"message\":\"Too many connections are open; try again.\",\"type\":\"server_error\","
+                   SPAN_LIT("{\"error\":{\"message\":\"Too many connections are open; try "
+                            "again.\",\"type\":\"server_error\","
                             "\"param\":null,\"code\":\"OVERLOADED\"}}"),
                    false);
     }
@@ -226,7 +228,8 @@ void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer, c
 
 /* ---- writing ---- */
 
-/* A peer that takes no more is noticed by the read event, which comes for a broken socket too; so the state changes from the loop. */
+/* A peer that takes no more is noticed by the read event, which comes for a broken socket too; so the state
+ * changes from the loop. */
 static void write_broken(struct conn *c)
 {
     buf_free(&c->out);
@@ -242,7 +245,8 @@ void conn_send(struct conn *c, struct iovec *pieces, int count)
         return;
     int at = 0;
     if (c->out.n == 0 && c->file < 0) {
-        ssize_t n = stream_writev(&c->stream, pieces, count);
+        ssize_t n = count == 1 ? stream_write(&c->stream, pieces[0].iov_base, pieces[0].iov_len)
+                               : stream_writev(&c->stream, pieces, count);
         if (n == STREAM_BROKEN) {
             write_broken(c);
             return;
@@ -376,18 +380,21 @@ void conn_reply_done(struct conn *c)
     }
     c->exchange = NULL;
     enter(c, CONN_HEAD);
-    if (c->in.n) /* the next request is here already; taken from the loop, so that pipelined requests do not nest */
+    if (c->in.n) /* the next request is here already; taken from the loop, so that pipelined requests do not
+                    nest */
         event_active(&c->on_read, EV_READ, 0);
     want_read(c, true);
 }
 
-void conn_reply(struct conn *c, int status, const char *media_type, const char *extra, struct span body, bool head_only)
+void conn_reply(struct conn *c, int status, const char *media_type, const char *extra, struct span body,
+                bool head_only)
 {
     char head[1024];
-    int n = snprintf(head, sizeof head,
-                     "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status, http_reason(status),
-                     media_type, body.n, extra, conn_will_close(c) ? "Connection: close\r\n" : "");
-    struct iovec pieces[2] = {{head, n > 0 ? (size_t)n : 0}, {(void *)(uintptr_t)body.p, head_only ? 0 : body.n}};
+    int n = snprintf(
+        head, sizeof head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
+        http_reason(status), media_type, body.n, extra, conn_will_close(c) ? "Connection: close\r\n" : "");
+    struct iovec pieces[2] = {{head, n > 0 ? (size_t)n : 0},
+                              {(void *)(uintptr_t)body.p, head_only ? 0 : body.n}};
     conn_send(c, pieces, body.n && !head_only ? 2 : 1);
     conn_reply_done(c);
 }
@@ -396,9 +403,10 @@ void conn_reply(struct conn *c, int status, const char *media_type, const char *
 static void refuse(struct conn *c, const struct error *e)
 {
     char body[LIMIT_ERROR_TEXT + 160];
-    int n = snprintf(body, sizeof body,
-                     "{\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"%s\"}}", e->message,
-                     error_name(e->code));
+    int n = snprintf(
+        body, sizeof body,
+        "{\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"%s\"}}",
+        e->message, error_name(e->code));
     metrics_error(c->worker->metrics, NULL, e->code);
     log_warning("request.refused", log_str("code", error_name(e->code)), log_str("peer", c->peer),
                 log_str("message", e->message));
@@ -480,7 +488,8 @@ static void refuse_head(struct conn *c, bool too_long)
 {
     struct error e;
     if (too_long)
-        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's head is larger than %d bytes.", LIMIT_HTTP_HEAD);
+        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's head is larger than %d bytes.",
+                  LIMIT_HTTP_HEAD);
     else
         error_set(&e, ERROR_BAD_REQUEST, "The head has a line that does not end with CR LF.");
     refuse(c, &e);
@@ -515,7 +524,8 @@ static size_t take_preface(struct conn *c, struct span bytes)
     char address[64];
     int n = proxy_protocol_parse(bytes, address);
     if (n < 0) {
-        log_warning("connection.refused", log_str("why", "no valid PROXY protocol header"), log_str("peer", c->peer));
+        log_warning("connection.refused", log_str("why", "no valid PROXY protocol header"),
+                    log_str("peer", c->peer));
         conn_die(c, false);
         return bytes.n;
     }

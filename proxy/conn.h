@@ -1,8 +1,9 @@
 #ifndef PROXY_CONN_H
 #define PROXY_CONN_H
 /*
- * A client's connection: HTTP/1.1 server over llhttp on a raw non-blocking socket. It reads one request at a time, hands it to its
- * exchange (or to the admin pages), sends what it is given, and goes on with the next request.
+ * A client's connection: HTTP/1.1 server over llhttp on a raw non-blocking socket. It reads one request at a
+ * time, hands it to its exchange (or to the admin pages), sends what it is given, and goes on with the next
+ * request.
  *
  *            +------------------ keep-alive -------------------+
  *            v                                                 |
@@ -37,9 +38,9 @@ struct conn {
     struct http_parser parser;
     struct exchange *exchange;
     enum conn_state state;
-    struct buf in;  /* an incomplete head, or a next request; empty otherwise */
-    struct buf out; /* unsent rest */
-    size_t scanned; /* of an incomplete head */
+    struct buf in;   /* an incomplete head, or a next request; empty otherwise */
+    struct buf out;  /* unsent rest */
+    size_t scanned;  /* of an incomplete head */
     uint64_t number; /* never used twice in a worker */
     int64_t deadline_ms, linger_until_ms;
     uint64_t window_bytes; /* body bytes since the deadline was set */
@@ -54,12 +55,13 @@ struct conn {
 };
 
 /* Takes over the socket. */
-void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer, const struct worker_listener *l);
+void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer,
+                const struct worker_listener *l);
 
 /* ---- for the exchange and the admin pages, while they answer ---- */
 
-/* Sends the pieces in order; the rest that does not go out is kept. The client may be found gone by it; that is reported to the
- * exchange later, from the loop. */
+/* Sends the pieces in order; the rest that does not go out is kept. The client may be found gone by it; that
+ * is reported to the exchange later, from the loop. */
 void conn_send(struct conn *c, struct iovec *pieces, int count);
 void conn_send_span(struct conn *c, struct span bytes);
 /* Sends so much of an open file after what is unsent, and closes it. */
@@ -76,7 +78,8 @@ void conn_pause_body(struct conn *c, bool paused);
 /* 100 Continue, once, when the client waits for it. */
 void conn_continue(struct conn *c);
 /* A whole small reply of Penstock's own. `extra`: further header lines, each with CR LF. */
-void conn_reply(struct conn *c, int status, const char *media_type, const char *extra, struct span body, bool head_only);
+void conn_reply(struct conn *c, int status, const char *media_type, const char *extra, struct span body,
+                bool head_only);
 
 /* ---- for the worker ---- */
 

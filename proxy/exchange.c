@@ -8,7 +8,8 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 
-static const char *const state_names[EX_STATES] = {"new", "local", "collect", "send", "relay", "settle", "over"};
+static const char *const state_names[EX_STATES] = {"new",   "local",  "collect", "send",
+                                                   "relay", "settle", "over"};
 
 /* From each state, a bit for each state that may follow; see the drawing in exchange_state.h. */
 static const unsigned ways[EX_STATES] = {
@@ -24,7 +25,8 @@ void exchange_enter(struct exchange *ex, enum exchange_state state)
 {
     struct worker *w = ex->worker;
     if (!(ways[ex->state] & 1u << state)) {
-        log_error("exchange.state", log_str("from", state_names[ex->state]), log_str("to", state_names[state]));
+        log_error("exchange.state", log_str("from", state_names[ex->state]),
+                  log_str("to", state_names[state]));
         return;
     }
     log_debug("exchange.state", log_str("consult", ex->consult_id), log_str("from", state_names[ex->state]),
@@ -153,15 +155,16 @@ void exchange_fail(struct exchange *ex, const struct error *e)
     ex->error = e->code;
     ex->status = e->status;
     log_event(error_level(e->code) == LEVEL_WARNING ? LOG_WARNING : LOG_ERROR, "request.failed",
-              (const struct log_field[]){log_str("consult", ex->consult_id), log_str("code", error_name(e->code)),
-                                         log_int("status", e->status), log_str("message", e->message),
+              (const struct log_field[]){log_str("consult", ex->consult_id),
+                                         log_str("code", error_name(e->code)), log_int("status", e->status),
+                                         log_str("message", e->message),
                                          log_str("provider", ex->provider ? ex->provider->name : "")},
               5);
     if (ex->call) {
         http_call_cancel(ex->call);
         ex->call = NULL;
     }
-    buf_reset(&ex->worker->out); /* what this read produced until then is not sent */
+    worker_out_reset(&ex->worker->out); /* what this read produced until then is not sent */
     if (!c) {
         exchange_try_over(ex);
         return;
@@ -179,8 +182,8 @@ void exchange_fail(struct exchange *ex, const struct error *e)
     if (ex->jobs && ex->state != EX_SETTLE)
         exchange_enter(ex, EX_SETTLE);
     ex->conn = NULL;
-    conn_reply(c, event ? 200 : e->status, event ? "text/event-stream" : "application/json", extra, buf_span(&body),
-               ex->head_method);
+    conn_reply(c, event ? 200 : e->status, event ? "text/event-stream" : "application/json", extra,
+               buf_span(&body), ex->head_method);
     buf_free(&body);
     exchange_try_over(ex);
 }
@@ -195,7 +198,8 @@ void exchange_client_gone(struct exchange *ex)
     ex->conn = NULL;
     ex->outcome = OUTCOME_CLIENT_GONE;
     log_info("client.gone", log_str("consult", ex->consult_id), log_str("state", state_names[ex->state]));
-    bool drain = ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && ex->call && ex->state == EX_RELAY;
+    bool drain =
+        ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && ex->call && ex->state == EX_RELAY;
     if (drain) {
         ex->draining = true;
         ex->drain_until_ms = clock_mono_ms() + ex->config->timeouts.drain_time;
@@ -224,23 +228,42 @@ static const struct config_organisation *find_organisation(const struct config *
     return NULL;
 }
 
-/* Whose request this is: organisation and key (product.md §2.3, §5.3). -1: tenancy is by key, and the key is nobody's. */
+void exchange_set_org(struct exchange *ex, const char *org)
+{
+    size_t n = strnlen(org, sizeof ex->owner.org - 1);
+    memcpy(ex->owner.org, org, n);
+    ex->owner.org[n] = '\0';
+}
+
+/* Whose request this is: organisation and key (product.md §2.3, §5.3). -1: tenancy is by key, and the key is
+ * nobody's. */
 static int find_owner(struct exchange *ex, const struct http_head *head, struct span query)
 {
     struct span key = caller_api_key(head, query);
     const char *org = caller_org(&ex->caller);
     if (ex->config->tenancy == TENANCY_KEYS) {
-        const struct config_organisation *o = key.n && key.n <= LIMIT_KEY ? find_organisation(ex->config, key) : NULL;
+        const struct config_organisation *o =
+            key.n && key.n <= LIMIT_KEY ? find_organisation(ex->config, key) : NULL;
         if (!o)
             return -1;
         org = o->name;
-        ex->caller.image_generation_off |= !o->image_generation;
     }
-    snprintf(ex->owner.org, sizeof ex->owner.org, "%s", org);
+    exchange_set_org(ex, org);
     ex->owner.has_key = key.n > 0;
     if (key.n)
         ex->api_key = xspandup(key);
     return 0;
+}
+
+bool exchange_makes_images(const struct exchange *ex)
+{
+    const struct config *c = ex->config;
+    if (!c->image_generation.provider || ex->caller.image_generation_off)
+        return false;
+    for (size_t i = 0; i < c->norganisations; i++)
+        if (strcmp(c->organisations[i].name, ex->owner.org) == 0)
+            return c->organisations[i].image_generation;
+    return true;
 }
 
 const struct owner *exchange_owner(struct exchange *ex)
@@ -251,19 +274,22 @@ const struct owner *exchange_owner(struct exchange *ex)
     return &ex->owner;
 }
 
-/* Whether this is a consult as far as head and configuration tell; `tentative` when its body decides (product.md §2.2). */
+/* Whether this is a consult as far as head and configuration tell; `tentative` when its body decides
+ * (product.md §2.2). */
 static void decide_consult(struct exchange *ex, const struct route *route)
 {
     bool on = ex->config->enabled && ex->provider->consults != CONSULTS_OFF && ex->dialect;
     ex->stored = route->stored;
     ex->consult = on && ex->caller.consult != MARK_OFF;
-    if (ex->consult && !ex->stored && ex->provider->consults == CONSULTS_MARKED && ex->caller.consult == MARK_NONE) {
+    if (ex->consult && !ex->stored && ex->provider->consults == CONSULTS_MARKED &&
+        ex->caller.consult == MARK_NONE) {
         ex->consult = false;
         ex->tentative = true;
     }
 }
 
-static int check_caller(struct exchange *ex, const struct http_head *head, const struct route *route, struct error *e)
+static int check_caller(struct exchange *ex, const struct http_head *head, const struct route *route,
+                        struct error *e)
 {
     bool ours = route->api != API_NONE && ex->config->enabled && ex->dialect;
     struct error ignored;
@@ -308,7 +334,8 @@ void exchange_begin(struct conn *c, const struct http_head *head, bool body_foll
     if (files_request(ex, head, &route))
         return;
     if (!ex->provider) {
-        error_set(&e, ERROR_NOT_FOUND, "No provider answers for this path, and there is no default_provider.");
+        error_set(&e, ERROR_NOT_FOUND,
+                  "No provider answers for this path, and there is no default_provider.");
         exchange_fail(ex, &e);
         return;
     }
@@ -326,7 +353,13 @@ void exchange_drained(struct exchange *ex)
 
 void exchange_tick(struct exchange *ex, int64_t now_ms)
 {
+    artifact_jobs_tick(ex, now_ms);
     relay_tick(ex, now_ms);
+}
+
+void exchange_give_up(struct exchange *ex)
+{
+    artifact_jobs_give_up(ex);
 }
 
 struct exchange *exchange_next(const struct exchange *ex)

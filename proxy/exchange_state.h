@@ -1,8 +1,9 @@
 #ifndef PROXY_EXCHANGE_STATE_H
 #define PROXY_EXCHANGE_STATE_H
 /*
- * What an exchange knows, for the files that make one up: exchange.c (life and states), request.c (what goes upstream), relay.c (what comes
- * back), files.c (Penstock's own files), audit.c (the record). Nobody else includes this.
+ * What an exchange knows, for the files that make one up: exchange.c (life and states), request.c (what goes
+ * upstream), relay.c (what comes back), files.c (Penstock's own files), audit.c (the record). Nobody else
+ * includes this.
  *
  *             +--> LOCAL ------------------------------------------+
  *             |    a file is looked for                            |
@@ -11,13 +12,14 @@
  *             |    consult       head is    flows       are being  |
  *             +-- (no consult) --> awaited              stored ----+
  *
- * exchange_enter is the only writer of `state` and knows which ways there are. RELAY goes to OVER directly when nothing is to be
- * settled. The client may leave in any state; in SETTLE nobody may be left to wait, but files and record are still finished.
+ * exchange_enter is the only writer of `state` and knows which ways there are. RELAY goes to OVER directly
+ * when nothing is to be settled. The client may leave in any state; in SETTLE nobody may be left to wait, but
+ * files and record are still finished.
  */
 #include <stdint.h>
 
-#include "net/decode.h"
 #include "filters/reply.h"
+#include "net/decode.h"
 #include "providers/dialect.h"
 #include "proxy/caller.h"
 #include "proxy/conn.h"
@@ -32,7 +34,8 @@ enum body_framing { BODY_NONE, BODY_LENGTH, BODY_CHUNKED, BODY_CLOSE };
 /* What is done with the reply. */
 enum treatment { TREAT_PASS, TREAT_STREAM, TREAT_WHOLE };
 
-/* Files of one consult; shared with the jobs that work on them. Only the disk thread looks inside `workspace`. */
+/* Files of one consult; shared with the jobs that work on them. Only the disk thread looks inside
+ * `workspace`. */
 struct consult_files {
     unsigned refs; /* loop only */
     struct store *store;
@@ -56,17 +59,17 @@ struct exchange {
     struct exchange *prev, *next;
 
     /* request */
-    bool consult;    /* its reply is filtered, and it is recorded */
-    bool tentative;  /* whether it is a consult is told by its body (consults: marked) */
-    bool stored;     /* a stored reply is fetched again */
+    bool consult;   /* its reply is filtered, and it is recorded */
+    bool tentative; /* whether it is a consult is told by its body (consults: marked) */
+    bool stored;    /* a stored reply is fetched again */
     bool head_method, wants_stream, error_as_event, request_chunked;
-    bool kept;       /* the provider keeps the reply, so that it can be fetched again */
+    bool kept;              /* the provider keeps the reply, so that it can be fetched again */
     bool protocol_added[2]; /* without, with image generation */
     unsigned choices;
     struct caller caller;
     char consult_id[CONSULT_ID];
-    struct owner owner;  /* its key is filled in by exchange_owner */
-    char *api_key;       /* the caller's, as sent; NULL: none. Never logged; wiped at the end */
+    struct owner owner; /* its key is filled in by exchange_owner */
+    char *api_key;      /* the caller's, as sent; NULL: none. Never logged; wiped at the end */
     char *model;
     struct buf request; /* forwarded head without framing */
     struct buf body;    /* a consult's body as it arrived */
@@ -79,13 +82,14 @@ struct exchange {
     int status;
     struct buf head; /* the reply's head until it is sent */
     bool head_sent, upstream_ended, upstream_clean, waiting, draining;
+    bool unseen; /* no visible byte of a reply that is to be taken whole has come yet */
     struct reply *reply;
     struct decoder *decoder;
     bool decoder_more;
     struct buf stash;     /* body bytes that came while the reply waited */
     struct error failure; /* why the upstream ended, when not clean */
     struct consult_files *files;
-    unsigned jobs;        /* of this exchange, in the disk queue */
+    unsigned jobs; /* of this exchange, in the disk queue */
     struct artifact_job *job_list;
     struct buf artifacts; /* for the record: entries, comma separated */
     struct buf reasons;   /* for the record */
@@ -106,15 +110,19 @@ void exchange_fail(struct exchange *ex, const struct error *e);
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */
 void exchange_try_over(struct exchange *ex);
+void exchange_set_org(struct exchange *ex, const char *org);
 /* Whose the consult is, with the key's digest, which few exchanges need. */
 const struct owner *exchange_owner(struct exchange *ex);
 /* Which model was asked, for the record. An empty name says nothing. */
 void exchange_note_model(struct exchange *ex, struct span model);
+/* Whether format image is on for the consult's organisation (product.md §2.4). */
+bool exchange_makes_images(const struct exchange *ex);
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out);
 
 /* ---- request.c ---- */
 /* Starts to relay it as it comes, or to collect a consult's body. */
-void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route, bool body_follows);
+void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route,
+                   bool body_follows);
 /* What was unsent has gone upstream. */
 void request_room(struct exchange *ex);
 
@@ -131,8 +139,12 @@ void relay_cut(struct exchange *ex, const struct error *e);
 /* ---- artifacts_job.c ---- */
 /* For struct reply_callbacks. */
 void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag refused);
-/* Settles what is not done with `render_timeout`; its jobs go on alone. */
+/* Ends what takes too long of calls to others. */
+void artifact_jobs_tick(struct exchange *ex, int64_t now_ms);
+/* Settles what is not done with `render_timeout`; its jobs go on alone, its calls to others end. */
 void artifact_jobs_expire(struct exchange *ex);
+/* The worker ends: no call to others goes on. */
+void artifact_jobs_give_up(struct exchange *ex);
 /* The exchange ends: jobs that still run no longer know it. */
 void artifact_jobs_forget(struct exchange *ex);
 void consult_files_unref(struct worker *w, struct consult_files *f);

@@ -13,7 +13,7 @@ enum file_method { FILE_GET, FILE_HEAD, FILE_DELETE };
 enum { CONDITIONS = 6 };
 
 struct file_job {
-    struct job job; /* first: the queue gives this back */
+    struct job job;            /* first: the queue gives this back */
     struct exchange *exchange; /* NULL: the client has gone */
     struct store *store;
     struct owner owner;
@@ -29,10 +29,11 @@ struct file_job {
     int fd;
 };
 
-static const char *const condition_names[CONDITIONS] = {"range",         "if-range",          "if-match",
-                                                        "if-none-match", "if-modified-since", "if-unmodified-since"};
+static const char *const condition_names[CONDITIONS] = {
+    "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};
 
-/* Whoever holds a signed link, or the key that made the consult (or none, as that did); with tenancy by keys, any key of the organisation. */
+/* Whoever holds a signed link, or the key that made the consult (or none, as that did); with tenancy by keys,
+ * any key of the organisation. */
 static bool allowed(const struct file_job *f)
 {
     const struct owner *theirs = &f->artifact.owner, *mine = &f->owner;
@@ -43,7 +44,8 @@ static bool allowed(const struct file_job *f)
         return strcmp(theirs->org, mine->org) == 0;
     if (theirs->has_key != mine->has_key)
         return false;
-    return theirs->has_key ? memcmp(theirs->key, mine->key, DIGEST) == 0 : strcmp(theirs->org, mine->org) == 0;
+    return theirs->has_key ? memcmp(theirs->key, mine->key, DIGEST) == 0
+                           : strcmp(theirs->org, mine->org) == 0;
 }
 
 static void file_work(struct job *job)
@@ -118,7 +120,8 @@ static void answer_object(struct exchange *ex, struct file_job *f)
         files_object(f->shape, &f->artifact, &body);
     ex->conn = NULL;
     ex->status = 200;
-    conn_reply(c, 200, "application/json", "Cache-Control: private, no-cache\r\n", buf_span(&body), f->method == FILE_HEAD);
+    conn_reply(c, 200, "application/json", "Cache-Control: private, no-cache\r\n", buf_span(&body),
+               f->method == FILE_HEAD);
     buf_free(&body);
     exchange_try_over(ex);
 }
@@ -127,7 +130,8 @@ static void answer(struct exchange *ex, struct file_job *f)
 {
     struct error e;
     if (!f->found || (f->method == FILE_DELETE && !f->gone)) {
-        error_set(&e, ERROR_NOT_FOUND, "There is no such file, it has expired, or it belongs to somebody else.");
+        error_set(&e, ERROR_NOT_FOUND,
+                  "There is no such file, it has expired, or it belongs to somebody else.");
         exchange_fail(ex, &e);
     } else if (f->content && f->method != FILE_DELETE) {
         answer_content(ex, f);

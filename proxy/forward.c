@@ -27,30 +27,56 @@ static bool is_key_field(struct span name)
     return is_one_of(name, keys, sizeof keys / sizeof keys[0]);
 }
 
-/* The field in which a dialect's provider wants its key. */
-static void add_key(struct buf *out, const struct forward_request *f)
+void forward_add_key(struct buf *out, const struct config_provider *provider, const char *key)
 {
-    const char *dialect = f->provider->dialect;
+    const char *dialect = provider->dialect;
     if (strcmp(dialect, "anthropic") == 0)
-        buf_printf(out, "x-api-key: %s\r\n", f->api_key);
+        buf_printf(out, "x-api-key: %s\r\n", key);
     else if (strcmp(dialect, "gemini") == 0)
-        buf_printf(out, "x-goog-api-key: %s\r\n", f->api_key);
+        buf_printf(out, "x-goog-api-key: %s\r\n", key);
     else if (strcmp(dialect, "azure") == 0)
-        buf_printf(out, "api-key: %s\r\n", f->api_key);
+        buf_printf(out, "api-key: %s\r\n", key);
     else
-        buf_printf(out, "Authorization: Bearer %s\r\n", f->api_key);
+        buf_printf(out, "Authorization: Bearer %s\r\n", key);
+}
+
+/* Path and query; `key=` in the query is the caller's key at this proxy when the provider gets another one.
+ */
+static void add_rest(struct buf *out, struct span rest, bool without_key)
+{
+    const char *mark = without_key && rest.n ? memchr(rest.p, '?', rest.n) : NULL;
+    char before = '?';
+    if (!mark) {
+        buf_add(out, rest);
+        return;
+    }
+    buf_addn(out, rest.p, (size_t)(mark - rest.p));
+    rest = span_from(rest, (size_t)(mark + 1 - rest.p));
+    for (bool more = true; more;) {
+        const char *amp = memchr(rest.p, '&', rest.n);
+        struct span part = span_of(rest.p, amp ? (size_t)(amp - rest.p) : rest.n);
+        if (!span_starts(part, "key=")) {
+            buf_addc(out, before);
+            buf_add(out, part);
+            before = '&';
+        }
+        more = amp != NULL;
+        rest = span_from(rest, part.n + more);
+    }
 }
 
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out)
 {
     static const char *const framing[] = {"content-length", "transfer-encoding", "expect"};
     bool host = false;
+    char *room = buf_reserve(out, 2 * (f->rest.n + 512)); /* grows once in most cases */
+    (void)room;
     buf_add(out, head->method);
     buf_addc(out, ' ');
     buf_adds(out, f->provider->base_path);
     if (!f->rest.n || f->rest.p[0] != '/')
         buf_addc(out, '/');
-    buf_add(out, f->rest);
+    add_rest(out, f->rest, f->api_key != NULL);
     buf_adds(out, " HTTP/1.1\r\n");
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
@@ -67,7 +93,7 @@ void forward_request_head(const struct http_head *head, const struct forward_req
     if (!host)
         add_field(out, SPAN_LIT("Host"), span_str(f->provider->host_header));
     if (f->api_key)
-        add_key(out, f);
+        forward_add_key(out, f->provider, f->api_key);
 }
 
 void forward_ask_identity(struct span head, struct buf *out)
@@ -99,6 +125,8 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     static const char *const framing[] = {"content-length", "transfer-encoding"};
     static const char *const of_bytes[] = {"content-md5", "digest", "content-digest", "repr-digest", "etag"};
     bool buffering = false;
+    char *room = buf_reserve(out, 1024); /* grows once in most cases */
+    (void)room;
     buf_adds(out, "HTTP/1.1 ");
     buf_add_number(out, (uint64_t)head->status);
     buf_addc(out, ' ');
@@ -107,8 +135,8 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
         if (is_one_of(name, framing, 2) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
-            (f->decoded && span_is_nocase(name, "content-encoding")) || (f->rewritten && is_one_of(name, of_bytes, 5)) ||
-            http_head_is_hop(head, name))
+            (f->decoded && span_is_nocase(name, "content-encoding")) ||
+            (f->rewritten && is_one_of(name, of_bytes, 5)) || http_head_is_hop(head, name))
             continue;
         if (f->streamed && span_is_nocase(name, "x-accel-buffering")) {
             if (!buffering)

@@ -33,7 +33,8 @@ static int open_unix(const struct config_address *address, struct error *e)
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     int fd = -1;
     if (strlen(address->host) >= sizeof a.sun_path)
-        return error_set(e, ERROR_BAD_REQUEST, "%s: the path of a Unix socket may have %zu characters at most.", address->text,
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "%s: the path of a Unix socket may have %zu characters at most.", address->text,
                          sizeof a.sun_path - 1);
     snprintf(a.sun_path, sizeof a.sun_path, "%s", address->host);
     remove_stale(&a);
@@ -71,12 +72,14 @@ static uint16_t bound_port(int fd)
     struct sockaddr_storage a = {0};
     socklen_t n = sizeof a;
     getsockname(fd, (struct sockaddr *)&a, &n);
-    return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
+    return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
+                                         : ((struct sockaddr_in *)&a)->sin_port);
 }
 
 int listen_open(const struct config_address *address, bool share, uint16_t *port, struct error *e)
 {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *list = NULL;
     char service[8];
     int fd = -1;

@@ -15,8 +15,9 @@
 #include "proxy/worker.h"
 
 enum {
-    RESPAWN_MS = 500,    /* a worker that ended sooner than this after its start is not replaced at once */
-    START_MS = 3000,     /* a worker that gives up by itself so soon after the program's start says that nothing will help */
+    RESPAWN_MS = 500, /* a worker that ended sooner than this after its start is not replaced at once */
+    START_MS = 3000,  /* a worker that gives up by itself so soon after the program's start says that nothing
+                         will help */
     KILL_AFTER_MS = 2000 /* what is left so long after the drain time is killed */
 };
 
@@ -31,7 +32,7 @@ struct bound {
     char *text;
     uint16_t port;
     int *fds;
-    unsigned n;
+    unsigned n, n_before; /* n_before: when bind_all began */
     bool shared_by_all, keep;
 };
 
@@ -60,7 +61,8 @@ static struct bound *find_bound(struct master *m, const char *text)
     return NULL;
 }
 
-static int bind_address(struct master *m, const struct config_address *a, unsigned want, bool one_for_all, struct error *e)
+static int bind_address(struct master *m, const struct config_address *a, unsigned want, bool one_for_all,
+                        struct error *e)
 {
     struct bound *b = find_bound(m, a->text);
     one_for_all = one_for_all || a->is_unix;
@@ -80,34 +82,51 @@ static int bind_address(struct master *m, const struct config_address *a, unsign
     return 0;
 }
 
+static void close_beyond(struct bound *b, unsigned n)
+{
+    for (; b->n > n; b->n--)
+        if (b->fds[b->n - 1] >= 0)
+            close(b->fds[b->n - 1]);
+}
+
 static void close_bound(struct bound *b)
 {
-    for (unsigned i = 0; i < b->n; i++)
-        if (b->fds[i] >= 0)
-            close(b->fds[i]);
+    close_beyond(b, 0);
     xfree(b->fds);
     xfree(b->text);
 }
 
-/* Sockets for every address of this configuration; those of addresses that it does not name any more are closed. */
-static int bind_all(struct master *m, const struct config *c, struct error *e)
+static int bind_each(struct master *m, const struct config *c, struct error *e)
 {
-    for (size_t i = 0; i < m->nbound; i++)
-        m->bound[i].keep = false;
     for (size_t i = 0; i < c->nlisteners; i++)
         if (bind_address(m, &c->listeners[i].address, c->workers, false, e) < 0)
             return -1;
-    if (c->admin.host && bind_address(m, &c->admin, 1, true, e) < 0)
-        return -1;
+    return c->admin.host ? bind_address(m, &c->admin, 1, true, e) : 0;
+}
+
+/* Sockets for every address of this configuration, and no more of them than there will be workers: the kernel
+ * spreads connections over all. On failure everything is as before. */
+static int bind_all(struct master *m, const struct config *c, struct error *e)
+{
     size_t kept = 0;
     for (size_t i = 0; i < m->nbound; i++) {
-        if (m->bound[i].keep)
-            m->bound[kept++] = m->bound[i];
+        m->bound[i].keep = false;
+        m->bound[i].n_before = m->bound[i].n;
+    }
+    bool failed = bind_each(m, c, e) < 0;
+    for (size_t i = 0; i < m->nbound; i++) {
+        struct bound *b = &m->bound[i];
+        if (failed)
+            close_beyond(b, b->n_before);
+        else if (!b->shared_by_all)
+            close_beyond(b, c->workers);
+        if (failed ? b->n_before > 0 : b->keep)
+            m->bound[kept++] = *b;
         else
-            close_bound(&m->bound[i]);
+            close_bound(b);
     }
     m->nbound = kept;
-    return 0;
+    return failed ? -1 : 0;
 }
 
 static void log_listening(const struct master *m)
@@ -211,6 +230,9 @@ static void begin_end(struct master *m)
     if (m->ending)
         return;
     m->ending = true;
+    for (size_t i = 0; i < m->nbound; i++) /* the workers close theirs: who comes now is refused */
+        close_bound(&m->bound[i]);
+    m->nbound = 0;
     m->kill_at_ms = clock_mono_ms() + m->config->timeouts.drain + KILL_AFTER_MS;
     signal_all(m, SIGTERM);
 }
@@ -225,7 +247,8 @@ static void worker_gone(struct master *m, unsigned index, int status)
     metrics_clear_worker(m->metrics, index);
     if (m->ending)
         return;
-    log_error("worker.died", log_int("worker", index), log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
+    log_error("worker.died", log_int("worker", index),
+              log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
               log_int("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
     m->metrics->worker_restarts++;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && now - m->started_ms < START_MS) {
@@ -253,7 +276,8 @@ static void reap(struct master *m)
 
 /* ---- reload ---- */
 
-/* New workers with the new configuration; the old ones finish what they have. A bad configuration changes nothing. */
+/* New workers with the new configuration; the old ones finish what they have. A bad configuration changes
+ * nothing. */
 static void reload(struct master *m)
 {
     struct error e;
@@ -287,7 +311,8 @@ static void tick(struct master *m)
 {
     int64_t now = clock_mono_ms();
     for (unsigned i = 0; i < m->nslots; i++)
-        if (!m->ending && m->slots[i].pid == 0 && m->slots[i].respawn_at_ms && now >= m->slots[i].respawn_at_ms)
+        if (!m->ending && m->slots[i].pid == 0 && m->slots[i].respawn_at_ms &&
+            now >= m->slots[i].respawn_at_ms)
             spawn(m, i);
     if (m->ending && now >= m->kill_at_ms)
         signal_all(m, SIGKILL);
@@ -324,8 +349,8 @@ static void set_public_url(struct master *m)
     struct config_error e;
     char url[320];
     bool v6 = l->address.host && strchr(l->address.host, ':');
-    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "", l->address.host, v6 ? "]" : "",
-             b->port);
+    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "",
+             l->address.host, v6 ? "]" : "", b->port);
     if (config_override(m->config, "public_url", url, &e) < 0)
         log_warning("public_url", log_str("why", e.message));
 }

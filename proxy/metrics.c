@@ -6,8 +6,9 @@
 #include "base/clock.h"
 
 /* Upper bounds in microseconds, from a tenth of a millisecond to five minutes. */
-static const int64_t bounds[METRICS_BUCKETS] = {100,     250,     500,     1000,    2500,     5000,     10000,    25000,     50000,
-                                                100000,  250000,  500000,  1000000, 2500000,  5000000,  30000000, 120000000, 300000000};
+static const int64_t bounds[METRICS_BUCKETS] = {100,     250,     500,     1000,     2500,      5000,
+                                                10000,   25000,   50000,   100000,   250000,    500000,
+                                                1000000, 2500000, 5000000, 30000000, 120000000, 300000000};
 
 const char *outcome_name(enum outcome outcome)
 {
@@ -83,11 +84,12 @@ static void print_histogram(const struct histogram *h, const char *name, const c
     }
     count += h->buckets[METRICS_BUCKETS];
     buf_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, labels, comma, (unsigned long long)count);
-    buf_printf(out, "%s_sum{%s} %.6f\n%s_count{%s} %llu\n", name, labels, (double)h->sum_us / 1e6, name, labels,
-               (unsigned long long)count);
+    buf_printf(out, "%s_sum{%s} %.6f\n%s_count{%s} %llu\n", name, labels, (double)h->sum_us / 1e6, name,
+               labels, (unsigned long long)count);
 }
 
-static void print_gauge(const struct metrics *m, enum metrics_gauge gauge, const char *name, const char *help, struct buf *out)
+static void print_gauge(const struct metrics *m, enum metrics_gauge gauge, const char *name, const char *help,
+                        struct buf *out)
 {
     int64_t sum = 0;
     for (size_t w = 0; w < METRICS_WORKERS; w++)
@@ -98,15 +100,18 @@ static void print_gauge(const struct metrics *m, enum metrics_gauge gauge, const
 
 static void print_provider_histograms(const struct metrics *m, struct buf *out)
 {
-    static const char *const names[] = {"gen_ai_server_request_duration_seconds", "gen_ai_server_time_to_first_token_seconds"};
-    static const char *const helps[] = {"Duration of consults, from the request's head to the reply's last byte.",
-                                        "From the request's last byte to the reply's first body byte."};
+    static const char *const names[] = {"gen_ai_server_request_duration_seconds",
+                                        "gen_ai_server_time_to_first_token_seconds"};
+    static const char *const helps[] = {
+        "Duration of consults, from the request's head to the reply's last byte.",
+        "From the request's last byte to the reply's first body byte."};
     for (int which = 0; which < 2; which++) {
         head(out, names[which], "histogram", helps[which]);
         for (size_t i = 0; i < m->nproviders; i++) {
             const struct metrics_provider *p = &m->providers[i];
             char labels[200];
-            snprintf(labels, sizeof labels, "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"%s\"", p->name);
+            snprintf(labels, sizeof labels, "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"%s\"",
+                     p->name);
             print_histogram(which ? &p->first_token : &p->duration, names[which], labels, out);
         }
     }
@@ -120,7 +125,8 @@ static void print_errors(const struct metrics *m, struct buf *out)
         for (int code = ERROR_NONE + 1; code < ERROR_CODES; code++)
             if (p->errors[code])
                 buf_printf(out, "penstock_errors_total{code=\"%s\",level=\"%s\",provider=\"%s\"} %llu\n",
-                           error_name((enum error_code)code), error_level_name(error_level((enum error_code)code)), p->name,
+                           error_name((enum error_code)code),
+                           error_level_name(error_level((enum error_code)code)), p->name,
                            (unsigned long long)p->errors[code]);
     }
 }
@@ -130,8 +136,9 @@ static void print_consults(const struct metrics *m, struct buf *out)
     head(out, "penstock_consults_total", "counter", "Consults by how they ended.");
     for (size_t i = 0; i < m->nproviders; i++)
         for (int o = 0; o < OUTCOMES; o++)
-            buf_printf(out, "penstock_consults_total{provider=\"%s\",outcome=\"%s\"} %llu\n", m->providers[i].name,
-                       outcome_name((enum outcome)o), (unsigned long long)m->providers[i].consults[o]);
+            buf_printf(out, "penstock_consults_total{provider=\"%s\",outcome=\"%s\"} %llu\n",
+                       m->providers[i].name, outcome_name((enum outcome)o),
+                       (unsigned long long)m->providers[i].consults[o]);
     head(out, "penstock_relayed_requests_total", "counter", "Requests that were no consults.");
     for (size_t i = 0; i < m->nproviders; i++)
         buf_printf(out, "penstock_relayed_requests_total{provider=\"%s\"} %llu\n", m->providers[i].name,
@@ -152,10 +159,12 @@ void metrics_print(const struct metrics *m, struct buf *out)
     buf_printf(out, "penstock_artifact_bytes_total %llu\n", (unsigned long long)m->artifact_bytes);
     head(out, "penstock_flags_total", "counter", "Flags raised on replies, by reason.");
     for (int f = FLAG_NONE + 1; f < FLAGS; f++)
-        buf_printf(out, "penstock_flags_total{reason=\"%s\"} %llu\n", flag_name((enum flag)f), (unsigned long long)m->flags[f]);
+        buf_printf(out, "penstock_flags_total{reason=\"%s\"} %llu\n", flag_name((enum flag)f),
+                   (unsigned long long)m->flags[f]);
     print_gauge(m, GAUGE_OPEN_STREAMS, "penstock_open_streams", "Replies being relayed now.", out);
     print_gauge(m, GAUGE_CONNECTIONS, "penstock_connections", "Client connections open now.", out);
-    print_gauge(m, GAUGE_HELD_BYTES, "penstock_held_bytes", "Reply bytes held back now, open directives included.", out);
+    print_gauge(m, GAUGE_HELD_BYTES, "penstock_held_bytes",
+                "Reply bytes held back now, open directives included.", out);
     print_gauge(m, GAUGE_JOBS, "penstock_jobs", "Jobs waiting or running on disk and audit threads.", out);
     head(out, "penstock_worker_restarts_total", "counter", "Workers that died and were replaced.");
     buf_printf(out, "penstock_worker_restarts_total %llu\n", (unsigned long long)m->worker_restarts);

@@ -1,9 +1,10 @@
 #ifndef PROXY_METRICS_H
 #define PROXY_METRICS_H
 /*
- * Counters of all workers in one page of shared memory, made by the master before it forks. Each is an atomic number; nobody waits for anybody.
- * Gauges are kept a worker, so that those of a worker that was killed can be cleared. Names follow OpenTelemetry's GenAI conventions where these
- * have one, with underscores; the rest begins with penstock_.
+ * Counters of all workers in one page of shared memory, made by the master before it forks. Each is an atomic
+ * number; nobody waits for anybody. Gauges are kept a worker, so that those of a worker that was killed can
+ * be cleared. Names follow OpenTelemetry's GenAI conventions where these have one, with underscores; the rest
+ * begins with penstock_.
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ struct histogram {
 
 struct metrics_provider {
     char name[65], dialect[33];
-    _Atomic uint64_t requests;      /* that were no consults */
+    _Atomic uint64_t requests; /* that were no consults */
     _Atomic uint64_t consults[OUTCOMES];
     _Atomic uint64_t errors[ERROR_CODES];
     struct histogram duration, first_token;

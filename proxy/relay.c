@@ -9,8 +9,12 @@
 
 enum {
     DECODE_ROOM = 64 * 1024,
+    JOINED_MAX = 4096,    /* so much is copied behind the head, since one piece is sent for less than two */
     OUT_KEPT = 256 * 1024 /* the shared output room is given back when one reply made it larger */
 };
+
+static void create_reply(struct exchange *ex);
+static void choose_framing(struct exchange *ex, const struct http_head *head);
 
 static struct exchange *exchange_of(void *arg)
 {
@@ -26,51 +30,76 @@ static void apply_watermark(struct exchange *ex)
         http_call_pause(ex->call, true);
 }
 
-/*
- * One write for what one read has produced: the head when it has not gone yet, the bytes with their chunk's length line,
- * and at the end what ends the body. `bytes` begins with CHUNK_ROOM bytes of room in worker->out.
- */
-static void send_out(struct exchange *ex, struct span bytes, bool last)
+/* The chunk's length, in front of its bytes. */
+static void add_length_line(struct buf *out, size_t length)
 {
-    struct iovec pieces[5];
-    char line[24];
+    char line[CHUNK_ROOM];
+    size_t at = sizeof line;
+    line[--at] = '\n';
+    line[--at] = '\r';
+    do {
+        line[--at] = "0123456789abcdef"[length & 15];
+        length >>= 4;
+    } while (length && at);
+    size_t n = sizeof line - at;
+    if (out->start < n) { /* the buffer has moved what it holds over the room */
+        char *room = buf_reserve(out, n);
+        if (!room)
+            return;
+        memmove(out->data + out->start + n, out->data + out->start, out->n);
+        out->start += n;
+    }
+    out->start -= n;
+    out->n += n;
+    memcpy(out->data + out->start, line + at, n);
+}
+
+/* What ends a chunked body. */
+static void add_tail(const struct exchange *ex, struct buf *out)
+{
+    buf_adds(out, "0\r\n");
+    buf_add(out, buf_span(&ex->trailers));
+    buf_adds(out, "\r\n");
+}
+
+/*
+ * One write for what one read has produced: the head when it has not gone yet, and `out` with its chunk's
+ * length line, for which worker_out_reset left room in front. `out` is used up.
+ */
+static void send_out(struct exchange *ex, struct buf *out, bool last)
+{
+    struct iovec pieces[2];
     int n = 0;
-    bool chunked = ex->framing == BODY_CHUNKED;
-    if (!ex->head_sent && ex->head.n)
+    size_t body = out->n;
+    if (ex->framing == BODY_CHUNKED && body) {
+        buf_adds(out, "\r\n");
+        add_length_line(out, body);
+    }
+    if (ex->framing == BODY_CHUNKED && last)
+        add_tail(ex, out);
+    bool with_head = !ex->head_sent && ex->head.n;
+    bool joined = with_head && out->n <= JOINED_MAX && buf_add(&ex->head, buf_span(out)) == 0;
+    if (with_head)
         pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&ex->head).p, ex->head.n};
     ex->head_sent = true;
-    if (bytes.n && chunked)
-        pieces[n++] = (struct iovec){line, (size_t)snprintf(line, sizeof line, "%zx\r\n", bytes.n)};
-    if (bytes.n)
-        pieces[n++] = (struct iovec){(void *)(uintptr_t)bytes.p, bytes.n};
-    struct buf tail;
-    buf_init(&tail, LIMIT_HTTP_TRAILERS + 64);
-    if (chunked && last) {
-        buf_adds(&tail, bytes.n ? "\r\n0\r\n" : "0\r\n");
-        buf_add(&tail, buf_span(&ex->trailers));
-        buf_adds(&tail, "\r\n");
-        pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(&tail).p, tail.n};
-    } else if (bytes.n && chunked) {
-        pieces[n++] = (struct iovec){(void *)(uintptr_t)"\r\n", 2};
-    }
-    ex->bytes_out += bytes.n;
+    if (out->n && !joined)
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)buf_span(out).p, out->n};
+    ex->bytes_out += body;
     if (n && ex->conn) {
         conn_send(ex->conn, pieces, n);
-        if (bytes.n)
-            ex->last_sent_ms = clock_mono_ms();
+        ex->last_sent_ms = ex->worker->now_ms;
     }
-    buf_free(&tail);
     buf_free(&ex->head);
+    if (out->room > OUT_KEPT)
+        buf_free(out);
+    worker_out_reset(out);
 }
 
 static void flush(struct exchange *ex, bool last)
 {
     struct buf *out = &ex->worker->out;
     if (out->n || last || !ex->head_sent)
-        send_out(ex, buf_span(out), last);
-    if (out->room > OUT_KEPT)
-        buf_free(out);
-    buf_reset(out);
+        send_out(ex, out, last);
     if (!last)
         apply_watermark(ex);
 }
@@ -118,10 +147,11 @@ static void reply_over(struct exchange *ex)
     buf_init(&event, 8 * LIMIT_ERROR_TEXT);
     if (ex->decoder && ex->upstream_clean && !decoder_complete(ex->decoder)) {
         ex->upstream_clean = false;
-        error_set(&ex->failure, ERROR_UPSTREAM_INVALID, "The provider's reply ended inside its content coding.");
+        error_set(&ex->failure, ERROR_UPSTREAM_INVALID,
+                  "The provider's reply ended inside its content coding.");
     }
     if (!ex->upstream_clean && ex->treatment == TREAT_WHOLE) {
-        buf_reset(&ex->worker->out);
+        worker_out_reset(&ex->worker->out);
         exchange_fail(ex, &ex->failure);
         return;
     }
@@ -129,11 +159,13 @@ static void reply_over(struct exchange *ex)
         ex->outcome = OUTCOME_INTERRUPTED;
         ex->error = ex->failure.code;
         metrics_error(ex->worker->metrics, ex->provider, ex->failure.code);
-        log_error("upstream.cut", log_str("consult", ex->consult_id), log_str("code", error_name(ex->failure.code)),
-                  log_str("message", ex->failure.message));
+        log_error("upstream.cut", log_str("consult", ex->consult_id),
+                  log_str("code", error_name(ex->failure.code)), log_str("message", ex->failure.message));
         ex->dialect->error_event(&ex->failure, false, &event);
     }
     enum reply_state state = reply_end(ex->reply, ex->upstream_clean, buf_span(&event), &ex->worker->out);
+    if (state == REPLY_FAILED) /* the filter can say no more, but the client must see that this is no end */
+        buf_add(&ex->worker->out, buf_span(&event));
     buf_free(&event);
     if (state == REPLY_WAITING) {
         ex->waiting = true;
@@ -151,13 +183,15 @@ static void reply_over(struct exchange *ex)
 static void reply_failed(struct exchange *ex)
 {
     struct error e;
-    error_set(&e, ERROR_REPLY_TOO_LARGE, "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
+    error_set(&e, ERROR_REPLY_TOO_LARGE,
+              "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
               ex->config->limits.reply_body);
     if (ex->treatment == TREAT_WHOLE) {
-        buf_reset(&ex->worker->out);
+        worker_out_reset(&ex->worker->out);
         exchange_fail(ex, &e);
         return;
     }
+    ex->decoder_more = false; /* of what comes behind it nothing is wanted */
     relay_cut(ex, &e);
 }
 
@@ -205,19 +239,49 @@ static bool take_state(struct exchange *ex, enum reply_state state)
 static void decode_failed(struct exchange *ex)
 {
     struct error e;
-    error_set(&e, ERROR_UPSTREAM_INVALID, "The provider's reply is not valid in the content coding that it names.");
+    error_set(&e, ERROR_UPSTREAM_INVALID,
+              "The provider's reply is not valid in the content coding that it names.");
+    ex->decoder_more = false;
     if (ex->head_sent || ex->treatment == TREAT_STREAM)
         relay_cut(ex, &e);
     else
         exchange_fail(ex, &e);
 }
 
-/* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the reply waits are kept. */
+/* A reply that its content type does not call a stream, but that begins like one: no JSON value begins with
+ * the first letter of an SSE field, nor with the colon of a comment. Told by the first visible byte. */
+static void look_for_stream(struct exchange *ex, struct span bytes)
+{
+    const struct http_head head = {.status = ex->status};
+    while (bytes.n && (strchr(" \t\r\n\xef\xbb\xbf", bytes.p[0]) && bytes.p[0]))
+        bytes = span_from(bytes, 1);
+    if (bytes.n == 0)
+        return;
+    ex->unseen = false;
+    if (!strchr("deir:", bytes.p[0]) || !bytes.p[0])
+        return;
+    ex->treatment = TREAT_STREAM;
+    ex->events = REPLY_SSE;
+    buf_adds(&ex->head, "X-Accel-Buffering: no\r\n");
+    choose_framing(ex, &head);
+    reply_destroy(ex->reply);
+    create_reply(ex);
+}
+
+static enum reply_state feed(struct exchange *ex, struct span bytes)
+{
+    if (ex->unseen)
+        look_for_stream(ex, bytes);
+    return reply_feed(ex->reply, bytes, &ex->worker->out);
+}
+
+/* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the
+ * reply waits are kept. */
 static void filter_bytes(struct exchange *ex, struct span bytes)
 {
     struct worker *w = ex->worker;
     if (!ex->decoder) {
-        take_state(ex, reply_feed(ex->reply, bytes, &w->out));
+        take_state(ex, feed(ex, bytes));
         return;
     }
     for (;;) {
@@ -230,7 +294,7 @@ static void filter_bytes(struct exchange *ex, struct span bytes)
         }
         bytes = span_from(bytes, used);
         ex->decoder_more = more == 1;
-        if (!take_state(ex, reply_feed(ex->reply, buf_span(&w->decoded), &w->out))) {
+        if (!take_state(ex, feed(ex, buf_span(&w->decoded)))) {
             buf_add(&ex->stash, bytes);
             return;
         }
@@ -291,6 +355,8 @@ static void on_interim(void *arg, const struct http_head *head)
     struct buf out;
     if (!ex->conn || ex->conn->http10)
         return;
+    if (conn_unsent(ex->conn) > ex->config->limits.stream_buffer) /* any number of them may come */
+        return;
     buf_init(&out, 2 * LIMIT_HTTP_HEAD);
     forward_reply_head(head, &f, &out);
     buf_adds(&out, "\r\n");
@@ -307,7 +373,8 @@ static bool contains(struct span s, const char *word)
     return false;
 }
 
-/* By the content type that the reply really has; where that says nothing of a stream, as the API frames one that was asked for. */
+/* By the content type that the reply really has; where that says nothing of a stream, as the API frames one
+ * that was asked for. */
 static enum reply_framing find_framing(const struct exchange *ex, struct span type)
 {
     if (contains(type, "event-stream"))
@@ -332,7 +399,9 @@ static enum treatment choose_treatment(struct exchange *ex, const struct http_he
     if (!ex->consult || ex->head_method || head->status < 200 || head->status > 299 || head->status == 204)
         return TREAT_PASS;
     ex->events = find_framing(ex, type);
-    if (ex->events == REPLY_WHOLE && type.n && !contains(type, "json") && !contains(type, "text/"))
+    /* octet-stream is what servers say that do not know */
+    if (ex->events == REPLY_WHOLE && type.n && !contains(type, "json") && !contains(type, "text/") &&
+        !contains(type, "octet-stream"))
         return TREAT_PASS;
     return ex->events == REPLY_WHOLE ? TREAT_WHOLE : TREAT_STREAM;
 }
@@ -366,22 +435,40 @@ static void create_reply(struct exchange *ex)
     ex->reply = reply_create(&s, &callbacks, ex);
 }
 
+/* All codings, in the order in which they were applied; several fields make one list (RFC 9110 §5.3). */
+static void read_codings(const struct http_head *head, struct buf *out)
+{
+    for (size_t i = 0; i < head->n; i++)
+        if (span_is_nocase(head->fields[i].name, "content-encoding") && head->fields[i].value.n) {
+            if (out->n)
+                buf_addc(out, ',');
+            buf_add(out, head->fields[i].value);
+        }
+}
+
 /* -1: the coding is not known; the exchange has failed. */
 static int create_decoder(struct exchange *ex, const struct http_head *head)
 {
-    const struct http_field *coding = http_head_find(head, "content-encoding");
     struct span unknown = {0};
+    struct buf codings;
     struct error e;
-    if (!coding || span_is_nocase(coding->value, "identity") || coding->value.n == 0)
-        return 0;
-    ex->decoder = decoder_create(coding->value, &unknown);
+    int status = 0;
+    buf_init(&codings, LIMIT_HTTP_HEAD);
+    read_codings(head, &codings);
+    if (codings.n == 0 || span_is_nocase(buf_span(&codings), "identity"))
+        goto out;
+    ex->decoder = decoder_create(buf_span(&codings), &unknown);
     if (ex->decoder)
-        return 0;
+        goto out;
     error_set(&e, ERROR_UPSTREAM_INVALID,
-              "The provider answered in the content coding \"%.*s\", which cannot be read here, although identity was asked for.",
+              "The provider answered in the content coding \"%.*s\", which cannot be read here, although "
+              "identity was asked for.",
               (int)(unknown.n > 40 ? 40 : unknown.n), unknown.p);
     exchange_fail(ex, &e);
-    return -1;
+    status = -1;
+out:
+    buf_free(&codings);
+    return status;
 }
 
 static void choose_framing(struct exchange *ex, const struct http_head *head)
@@ -426,6 +513,7 @@ static void on_head(void *arg, const struct http_head *head)
         choose_framing(ex, head);
     if (ex->treatment != TREAT_PASS)
         create_reply(ex);
+    ex->unseen = ex->treatment == TREAT_WHOLE;
     ex->last_sent_ms = clock_mono_ms();
 }
 
@@ -451,7 +539,7 @@ static void on_trailer(void *arg, struct span name, struct span value)
 static void on_read_end(void *arg)
 {
     struct exchange *ex = exchange_of(arg);
-    ex->deadline_ms = clock_mono_ms() + ex->config->timeouts.idle;
+    ex->deadline_ms = ex->worker->now_ms + ex->config->timeouts.idle;
     if (ex->treatment != TREAT_WHOLE)
         flush(ex, false);
     if (ex->draining && ex->call && ex->drained > ex->config->limits.drain_bytes) {
@@ -522,15 +610,18 @@ static void keep_alive(struct exchange *ex, int64_t now_ms)
         return;
     if (span_starts(span_str(comment), "event:") && !reply_is_inside(ex->reply))
         return;
-    if (ex->waiting || reply_between_events(ex->reply))
-        send_out(ex, span_str(comment), false);
+    if (!ex->waiting && !reply_between_events(ex->reply))
+        return;
+    buf_adds(&ex->worker->out, comment);
+    flush(ex, false);
 }
 
 static void upstream_timeout(struct exchange *ex)
 {
     struct error e;
     if (ex->state == EX_SEND) {
-        error_set(&e, ERROR_UPSTREAM_TIMEOUT, "The provider did not answer within %lld ms (timeouts.first_byte).",
+        error_set(&e, ERROR_UPSTREAM_TIMEOUT,
+                  "The provider did not answer within %lld ms (timeouts.first_byte).",
                   (long long)ex->config->timeouts.first_byte);
         exchange_fail(ex, &e);
         return;

@@ -9,6 +9,8 @@
 
 /* Room for what is added to a forwarded head: framing and Accept-Encoding. */
 enum { HEAD_REST = 128 };
+/* … and for what a dialect writes around the protocol's text. */
+enum { PROTOCOL_REST = 128 };
 
 static void call_start(struct exchange *ex)
 {
@@ -96,7 +98,8 @@ static int check_attachments(struct span value, struct error *e)
         return error_set(e, ERROR_BAD_REQUEST, "attachments must be an array of objects.");
     if (json_next(&it) == 1)
         return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
-                         "attachments[0]: this version does not carry attachments to providers. Leave `attachments` out, or put "
+                         "attachments[0]: this version does not carry attachments to providers. Leave "
+                         "`attachments` out, or put "
                          "the content into the message itself.");
     return 0;
 }
@@ -112,7 +115,7 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
         return -1;
     ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (ex->config->tenancy == TENANCY_HEADER)
-        snprintf(ex->owner.org, sizeof ex->owner.org, "%s", caller_org(&ex->caller));
+        exchange_set_org(ex, caller_org(&ex->caller));
     if (ex->tentative)
         ex->consult = ex->caller.consult == MARK_ON;
     else if (ex->caller.consult == MARK_OFF)
@@ -130,16 +133,20 @@ static bool wants_protocol(const struct exchange *ex, const struct request_facts
 }
 
 /* The splices: Penstock's own keys out, the protocol in. */
-static void splice(struct exchange *ex, const struct request_facts *facts, struct buf *room, struct edits *edits)
+static void splice(struct exchange *ex, const struct request_facts *facts, struct buf *room,
+                   struct edits *edits)
 {
     struct span body = buf_span(&ex->body);
     static const char *const ours[] = {"hw", "attachments"};
     if (facts->hw_whole.n || facts->attachments_whole.n)
         json_remove_members(body, facts->root, ours, 2, edits);
     if (wants_protocol(ex, facts)) {
-        bool images = ex->config->image_generation.provider && !ex->caller.image_generation_off;
+        bool images = exchange_makes_images(ex);
+        struct span protocol = buf_span(&ex->worker->protocol[images]);
+        char *grown = buf_reserve(room, protocol.n + PROTOCOL_REST); /* once, not by doubling */
+        (void)grown;
         ex->protocol_added[images] = true;
-        ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
+        ex->dialect->add_protocol(body, facts, protocol, room, edits);
     }
 }
 
@@ -180,13 +187,14 @@ static void consult_body_end(struct exchange *ex)
     buf_init(&room, 2 * LIMIT_READ);
     if (!ex->stored)
         ex->dialect->request(buf_span(&ex->body), &facts);
-    if (facts.root.n == 0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
+    if (facts.root.n ==
+        0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
         marked = !ex->tentative;
     else if (read_body(ex, &facts, &e) < 0)
         goto fail;
     ex->consult = ex->consult && marked;
     if (ex->consult && !ex->stored)
-        store_new_id("hwc-", ex->consult_id, sizeof ex->consult_id);
+        store_new_consult_id(&ex->worker->random, ex->consult_id);
     /* Not marked in a place where only marked requests are consults: nothing of it is ours. */
     if (facts.root.n && (ex->consult || !ex->tentative))
         splice(ex, &facts, &room, &edits);
@@ -202,7 +210,8 @@ out:
 
 /* ---- both ---- */
 
-void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route, bool body_follows)
+void request_begin(struct exchange *ex, const struct http_head *head, const struct route *route,
+                   bool body_follows)
 {
     struct forward_request f = {
         .provider = ex->provider,
@@ -222,7 +231,8 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
         return;
     }
     exchange_enter(ex, EX_COLLECT);
-    char *room = head->has_length ? buf_reserve(&ex->body, (size_t)head->length) : NULL; /* grows once, not by doubling */
+    char *room = head->has_length ? buf_reserve(&ex->body, (size_t)head->length)
+                                  : NULL; /* grows once, not by doubling */
     (void)room;
     if (body_follows)
         conn_continue(ex->conn);
@@ -237,13 +247,16 @@ void exchange_body(struct exchange *ex, struct span bytes)
     if (ex->state != EX_COLLECT) {
         pass_body(ex, bytes);
     } else if (buf_add(&ex->body, bytes) < 0) {
-        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has more than %zu bytes.", ex->config->limits.request_body);
+        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has more than %zu bytes.",
+                  ex->config->limits.request_body);
         exchange_fail(ex, &e);
     }
 }
 
 void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 {
+    if (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0)
+        return;
     buf_add(&ex->trailers, name);
     buf_adds(&ex->trailers, ": ");
     buf_add(&ex->trailers, value);

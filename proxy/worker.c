@@ -16,7 +16,7 @@
 enum {
     SWEEP_MS = 200,
     STORE_SWEEP_MS = 60000,
-    ACCEPT_BURST = 64,      /* connections taken a wake-up, so that streams are not kept waiting */
+    ACCEPT_BURST = 64, /* connections taken a wake-up, so that streams are not kept waiting */
     IDLE_UPSTREAMS = 512,
     DISK_QUEUE = 4096,
     AUDIT_QUEUE = 65536,
@@ -52,8 +52,18 @@ void worker_check_drained(struct worker *w)
 {
     if (w->draining && !w->conns && !w->exchanges)
         audit_flush(w);
-    if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 && job_queue_length(w->audit) == 0)
+    if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 &&
+        job_queue_length(w->audit) == 0)
         event_base_loopbreak(w->base);
+}
+
+void worker_out_reset(struct buf *out)
+{
+    char *room;
+    buf_reset(out);
+    room = buf_reserve(out, LIMIT_READ + LIMIT_READ / 4);
+    if (room)
+        out->start = CHUNK_ROOM;
 }
 
 static void begin_drain(struct worker *w)
@@ -63,8 +73,12 @@ static void begin_drain(struct worker *w)
     w->draining = true;
     w->drain_until_ms = clock_mono_ms() + w->config->timeouts.drain;
     log_info("worker.draining", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
-    for (size_t i = 0; i < w->nlisteners; i++)
+    for (size_t i = 0; i < w->nlisteners; i++) {
         event_del(&w->listeners[i].on_accept);
+        close(w->listeners[i]
+                  .fd); /* nobody listens there any more, unless the master has given it to another */
+        w->listeners[i].fd = -1;
+    }
     for (struct conn *c = w->conns, *next; c; c = next) {
         next = c->next;
         conn_drain(c);
@@ -145,6 +159,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     struct worker *w = arg;
     int64_t now = clock_mono_ms();
     int64_t held = 0;
+    w->now_ms = now;
     (void)fd;
     (void)what;
     for (struct exchange *ex = w->exchanges, *next; ex; ex = next) {
@@ -159,7 +174,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     http_client_sweep(w->client, now);
     audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
-    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS, (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
+    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS,
+                      (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
     if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
         w->next_store_sweep_ms = now + STORE_SWEEP_MS;
         submit_sweep(w, w->disk, store_sweep_work);
@@ -167,7 +183,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
             submit_sweep(w, w->audit, records_sweep_work);
     }
     if (w->draining && now >= w->drain_until_ms) {
-        log_warning("worker.drain_timeout", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
+        log_warning("worker.drain_timeout", log_int("worker", w->index),
+                    log_int("connections", (int64_t)w->nconns));
         event_base_loopbreak(w->base);
     }
 }
@@ -260,8 +277,16 @@ static void make_protocol(struct worker *w)
     buf_free(&text);
 }
 
+/* libevent's own words, such as a name server that does not answer, as a line of ours. */
+static void log_libevent(int severity, const char *message)
+{
+    if (severity >= EVENT_LOG_WARN)
+        log_warning("libevent", log_str("message", message));
+}
+
 static struct event_base *make_base(void)
 {
+    event_set_log_callback(log_libevent);
     struct event_config *ec = event_config_new();
     event_config_set_flag(ec, EVENT_BASE_FLAG_NOLOCK);
     struct event_base *base = event_base_new_with_config(ec);
@@ -293,6 +318,10 @@ static void give_up(struct worker *w)
         if (ex)
             exchange_client_gone(ex);
     }
+    for (struct exchange *ex = w->exchanges, *next; ex; ex = next) {
+        next = exchange_next(ex);
+        exchange_give_up(ex);
+    }
     on_reap(-1, 0, w);
 }
 
@@ -303,6 +332,7 @@ static void worker_end(struct worker *w)
         SSL_CTX_free(w->listeners[i].tls);
     }
     w->draining = false; /* nothing is left to end */
+    w->ended = true;
     give_up(w);
     job_queue_destroy(w->disk);
     on_reap(-1, 0, w);
@@ -337,6 +367,8 @@ int worker_run(unsigned index, struct config *config, const int *fds, struct met
     w->base = make_base();
     w->read_room = xmalloc(LIMIT_READ);
     buf_init(&w->out, OUT_MAX);
+    worker_out_reset(&w->out);
+    w->now_ms = clock_mono_ms();
     buf_init(&w->decoded, 2 * LIMIT_READ);
     if (open_stores(w) < 0)
         return 1;

@@ -1,8 +1,8 @@
 #ifndef PROXY_WORKER_H
 #define PROXY_WORKER_H
 /*
- * One event loop and all that its connections share. A worker process has exactly one; nothing in it is shared with another
- * worker but the stores and the metrics page. Everything here runs on the loop's thread.
+ * One event loop and all that its connections share. A worker process has exactly one; nothing in it is
+ * shared with another worker but the stores and the metrics page. Everything here runs on the loop's thread.
  */
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -46,25 +46,31 @@ struct worker {
     struct metrics *metrics;
     struct worker_listener *listeners;
     size_t nlisteners;
-    char *read_room;         /* LIMIT_READ bytes, for the length of one read */
-    struct buf out;          /* what one read produces for a client; empty between callbacks */
-    struct buf decoded;      /* likewise, for encoded replies */
-    struct http_head head;   /* likewise, for requests */
-    struct buf protocol[2];  /* the attachment protocol without and with image generation, escaped for a JSON string */
-    struct conn *conns;      /* all client connections */
+    char *read_room;    /* LIMIT_READ bytes, for the length of one read */
+    struct buf out;     /* what one read produces for a client, behind CHUNK_ROOM; empty between callbacks */
+    struct buf decoded; /* likewise, for encoded replies */
+    struct http_head head;  /* likewise, for requests */
+    struct buf protocol[2]; /* the attachment protocol without and with image generation, escaped for a JSON
+                               string */
+    struct conn *conns;     /* all client connections */
     size_t nconns;
-    uint64_t conn_number;    /* of the last one accepted */
+    uint64_t conn_number; /* of the last one accepted */
     struct exchange *exchanges;
     struct conn *dead_conns; /* freed after the loop turn */
     struct exchange *dead_exchanges;
+    struct random_pool random;
     struct event reap, sweep, disk_done, audit_done, terminate, child_gone;
     int64_t next_store_sweep_ms;
-    bool draining;
+    int64_t now_ms;       /* monotonic, as of the last sweep: for deadlines that may be a sweep late */
+    bool draining, ended; /* ended: the loop has ended */
     int64_t drain_until_ms;
 };
 
-/* Runs until it is told to end; the process's exit status. Takes over a reference to the configuration. `fds`: one listening socket a configured listener, then the admin socket (-1: none). */
+/* Runs until it is told to end; the process's exit status. Takes over a reference to the configuration.
+ * `fds`: one listening socket a configured listener, then the admin socket (-1: none). */
 int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics);
+/* Empties the shared output room, leaving room for a chunk's length line in front of what comes next. */
+void worker_out_reset(struct buf *out);
 /* Frees what has died after this loop turn. */
 void worker_reap_later(struct worker *w);
 /* Ends the loop when it is draining and nothing is left. */

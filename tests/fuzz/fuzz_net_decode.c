@@ -51,9 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_init(&b, OUTPUT);
     int first = decode(codings, in, piece, room, &a, &a_complete);
     int second = decode(codings, in, in.n, OUTPUT, &b, &b_complete);
-    if (first != second || (first == 0 && a_complete != b_complete))
+    /* At the cap it depends on the cuts whether what is wrong behind it is seen. */
+    bool capped = a.n == OUTPUT || b.n == OUTPUT;
+    if (!capped && (first != second || (first == 0 && a_complete != b_complete)))
         abort();
-    if (first == 0 && (a.n != b.n || memcmp(buf_span(&a).p, buf_span(&b).p, a.n) != 0))
+    if (!capped && first == 0 && (a.n != b.n || memcmp(buf_span(&a).p, buf_span(&b).p, a.n) != 0))
         abort();
     buf_free(&a);
     buf_free(&b);

@@ -197,6 +197,89 @@ static void keeps_what_fails(void **state)
     workspace_destroy(ws);
 }
 
+/* The smallest PNG and JPEG that are told as such. */
+static const char png[] = "\x89PNG\r\n\x1a\n picture", jpeg[] = "\xff\xd8\xff\xe0 picture";
+
+#define CAT       "\n{\"filename\":\"cat.png\",\"format\":\"image\",\"title\":\"Cat\"}\n---\n a red cat\n"
+#define ASK(more) "\n{\"format\":\"image\"" more "}\n---\nx\n"
+
+static void wants_pictures(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *text;
+        enum flag flag;
+        const char *prompt, *size, *quality;
+    } rows[] = {
+        {CAT, FLAG_NONE, "a red cat", "", ""},
+        {ASK(",\"size\":\"1024x1536\",\"quality\":\"high\""), FLAG_NONE, "x", "1024x1536", "high"},
+        {ASK(",\"size\":\"1024 \u00d7 1024\",\"quality\":null"), FLAG_NONE, "x", "1024x1024", ""},
+        {ASK(",\"size\":1024"), FLAG_INVALID_METADATA, "", "", ""},
+        {ASK(",\"size\":\"\""), FLAG_INVALID_METADATA, "", "", ""},
+        {ASK(",\"quality\":\"a\\nb\""), FLAG_INVALID_METADATA, "", "", ""},
+        {ASK(",\"size\":\"12345678901234567890123456789012\""), FLAG_INVALID_METADATA, "", "", ""},
+        {"\n{\"format\":\"image\"}\n---\n \n\n", FLAG_INVALID_CONTENT, "", "", ""},
+        {"\n{\"format\":\"image\"}\n---\n\xff\n", FLAG_INVALID_CONTENT, "", "", ""},
+        {"\n{\"format\":\"image\",\"encoding\":\"base64\"}\n---\nAAAA\n", FLAG_INVALID_CONTENT, "", "", ""},
+    };
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-6", true);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct made m;
+        take(ws, i, rows[i].text, FLAG_NONE, &m);
+        assert_int_equal(m.flag, rows[i].flag);
+        assert_int_equal(m.image.wanted, rows[i].flag == FLAG_NONE);
+        assert_false(m.stored);
+        assert_string_equal(buf_cstr(&m.image.prompt), rows[i].prompt);
+        if (m.image.wanted) {
+            assert_string_equal(m.image.size, rows[i].size);
+            assert_string_equal(m.image.quality, rows[i].quality);
+        } else {
+            assert_non_null(strstr(m.sentence, "could not be made: "));
+        }
+        made_free(&m);
+    }
+    workspace_destroy(ws);
+}
+
+static void stores_pictures(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *text, *picture;
+        enum flag failed, flag;
+        const char *filename, *format, *media_type;
+    } rows[] = {
+        {CAT, png, FLAG_NONE, FLAG_NONE, "cat.png", "png", "image/png"},
+        {CAT, png, FLAG_NONE, FLAG_NONE, "cat (2).png", "png", "image/png"},
+        {CAT, jpeg, FLAG_NONE, FLAG_NONE, "cat.jpg", "jpg", "image/jpeg"},
+        {ASK(""), png, FLAG_NONE, FLAG_NONE, "image.png", "png", "image/png"},
+        {ASK(",\"title\":\"A; cat\""), png, FLAG_NONE, FLAG_NONE, "A; cat.png", "png", "image/png"},
+        {CAT, "%PDF-1.7", FLAG_NONE, FLAG_RENDER_FAILED, "cat.png", "", ""},
+        {CAT, "", FLAG_NONE, FLAG_RENDER_FAILED, "cat.png", "", ""},
+        {CAT, "", FLAG_RENDER_TIMEOUT, FLAG_RENDER_TIMEOUT, "cat.png", "", ""},
+    };
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-7", true);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct made m;
+        workspace_store(ws, i, span_str(rows[i].text), MAX, span_str(rows[i].picture), rows[i].failed,
+                        rows[i].failed ? "it; said no" : "", &m);
+        assert_int_equal(m.flag, rows[i].flag);
+        assert_int_equal(m.stored, rows[i].flag == FLAG_NONE);
+        assert_string_equal(m.artifact.format, rows[i].format);
+        assert_string_equal(m.artifact.media_type, rows[i].media_type);
+        if (m.stored)
+            assert_string_equal(m.artifact.filename, rows[i].filename);
+        if (rows[i].failed)
+            assert_non_null(strstr(m.sentence, "could not be made: it, said no."));
+        made_free(&m);
+    }
+    json_t *manifest = read_json(w, "hwc-7", "manifest.json");
+    assert_int_equal(json_array_size(json_object_get(manifest, "outbound")), 5);
+    assert_int_equal(json_array_size(json_object_get(manifest, "quarantine")), 3);
+    json_decref(manifest);
+    workspace_destroy(ws);
+}
+
 static void equal_names_and_delete(void **state)
 {
     struct world *w = *state;
@@ -479,6 +562,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(makes_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(keeps_what_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(wants_pictures, setup, teardown),
+        cmocka_unit_test_setup_teardown(stores_pictures, setup, teardown),
         cmocka_unit_test_setup_teardown(equal_names_and_delete, setup, teardown),
         cmocka_unit_test_setup_teardown(ids_are_checked, setup, teardown),
         cmocka_unit_test_setup_teardown(follows_no_links, setup, teardown),

@@ -171,6 +171,19 @@ static void test_values(void **state)
     buf_free(&b);
 }
 
+static void test_mask_alone(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 200);
+    log_mask(SPAN_LIT("bad key sk-proj-abcdefgh12345678, \xff\n disk-is-full-again"), &b);
+    assert_string_equal(buf_cstr(&b), "bad key sk-***, \xff\n disk-is-full-again");
+    buf_reset(&b);
+    log_mask(SPAN_LIT(""), &b);
+    assert_int_equal(b.n, 0);
+    buf_free(&b);
+}
+
 /* No control character reaches the terminal, whatever the value. */
 static void test_no_control_characters(void **state)
 {
@@ -268,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_no_fields),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_mask_alone),
         cmocka_unit_test(test_no_control_characters),
         cmocka_unit_test(test_long_values_and_lines),
         cmocka_unit_test(test_secret_over_the_cut),

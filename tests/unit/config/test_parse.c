@@ -158,7 +158,8 @@ static const struct {
      "f:1: image_generation.provider: expected the name of one of the providers", ""},
     {"image_generation:\n  model: m\n  provider: opena",
      "f:3: image_generation.provider: expected the name of one of the providers", "found \"opena\""},
-    {"image_generation: {provider: openai, model: m, size: s}", "f:1: image_generation.size: unknown key", ""},
+    {"image_generation: {provider: openai, model: m, size: s}", "f:1: image_generation.size: unknown key",
+     ""},
     /* What is not there yet, by name. */
     {"artifacts: {store: s3}", "f:1: artifacts.store: the store s3 is not available", "file is"},
     {"artifacts: {store: file,\n  bucket: b}", "f:2: artifacts.bucket: ", "s3, which is not available"},

@@ -412,12 +412,12 @@ static void cancelled_at_any_time(void **state)
                 stream_close(&o.s, false);
             } else if (!with_dialer) {
                 dial_cancel(dial);
-                turn(base, 20);
+                turn(base, 3);
                 assert_int_equal(o.calls, 0);
             }
             unsigned calls = o.calls;
             dialer_destroy(d);
-            turn(base, 20);
+            turn(base, 3);
             assert_int_equal(o.calls, calls);
             names_end(&names);
             server_end(&s);
