@@ -9,7 +9,8 @@
  *                                   /quarantine/<nn>.txt      the raw text of each directive that failed, as
  * the model wrote it /inbound/                 attachments (not here yet) /manifest.json            what is
  * there; rewritten whole after each change <state_dir>/files/<2>/<id>.json                           an
- * artifact by id: where it is, whose it is, when it expires Each file is written under a temporary name,
+ * artifact by id: where it is, whose it is, when it expires; or a note which artifact was made of a directive
+ * (known.c). Each file is written under a temporary name,
  * fsynced, renamed, and its directory fsynced, before it is named to anybody.
  */
 #include <stdint.h>
