@@ -24,6 +24,27 @@ static void print_providers(const struct config *c, FILE *out)
         fputs("  no default provider: a path that starts with no prefix is answered with 404\n", out);
 }
 
+/* Whose key a provider gets, where it is not the one that the file suggests. */
+static void print_keys(const struct config *c, FILE *out)
+{
+    bool keys = c->tenancy == TENANCY_KEYS;
+    const char *separator = "";
+    for (size_t i = 0; i < c->nproviders; i++) {
+        const struct config_provider *p = &c->providers[i];
+        if (keys == (p->api_key_source != NULL))
+            continue;
+        if (!*separator)
+            fputs(keys ? "  note      without an api_key of its own, a provider gets the callers' keys ("
+                       : "  note      with tenancy: header callers' keys go through, and api_key is sent for "
+                         "pictures only (",
+                  out);
+        fprintf(out, "%s%s", separator, p->name);
+        separator = ", ";
+    }
+    if (*separator)
+        fputs(")\n", out);
+}
+
 int check_run(const struct check_options *options, FILE *out, FILE *err)
 {
     struct config_error e;
@@ -45,6 +66,7 @@ int check_run(const struct check_options *options, FILE *out, FILE *err)
             fputs("  consults are switched off: every request is relayed as it is\n", out);
         print_listeners(c, out);
         print_providers(c, out);
+        print_keys(c, out);
     }
     config_unref(c);
     return 0;

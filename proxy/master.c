@@ -18,7 +18,8 @@ enum {
     RESPAWN_MS = 500, /* a worker that ended sooner than this after its start is not replaced at once */
     START_MS = 3000,  /* a worker that gives up by itself so soon after the program's start says that nothing
                          will help */
-    KILL_AFTER_MS = 2000 /* what is left so long after the drain time is killed */
+    KILL_AFTER_MS = 2000, /* what is left so long after the drain time is killed */
+    SAID_MOST = 1280      /* what is wrong with a configuration, with the option or file */
 };
 
 /* One worker's place: its sockets outlive the process that uses them. */
@@ -276,16 +277,29 @@ static void reap(struct master *m)
 
 /* ---- reload ---- */
 
+/* NULL: the configuration is not good, and a log line has said why. */
+static struct config *load_again(const struct master *m)
+{
+    char said[SAID_MOST] = "";
+    FILE *err = fmemopen(said, sizeof said - 1, "w");
+    struct config *fresh = cli_load(m->options, err ? err : stderr);
+    if (err)
+        fclose(err);
+    said[strcspn(said, "\n")] = '\0';
+    if (!fresh)
+        log_error("reload.refused", log_str("why", *said ? said : "the configuration is not good"),
+                  log_str("in_force", "the old configuration"));
+    return fresh;
+}
+
 /* New workers with the new configuration; the old ones finish what they have. A bad configuration changes
  * nothing. */
 static void reload(struct master *m)
 {
     struct error e;
-    struct config *fresh = cli_load(m->options, stderr);
-    if (!fresh) {
-        log_error("reload.refused", log_str("why", "the configuration is not good; the old one stays"));
+    struct config *fresh = load_again(m);
+    if (!fresh)
         return;
-    }
     if (bind_all(m, fresh, &e) < 0) {
         log_error("reload.refused", log_str("why", e.message));
         config_unref(fresh);

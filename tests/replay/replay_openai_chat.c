@@ -176,6 +176,23 @@ static void test_limits(void **state)
     assert_int_equal(reply_end(r, true, SPAN_LIT(""), &out), REPLY_FAILED);
     reply_destroy(r);
 
+    /* What was before the event that is too large is delivered, and the error stands last. */
+    static const char before[] =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <<<HW\"}}]}\n\n";
+    for (size_t piece = 1000; piece <= sizeof bytes; piece += 5000) {
+        enum reply_state got = REPLY_GOING;
+        r = reply_create(&run.settings, &callbacks, &files);
+        assert_int_equal(reply_feed(r, span_str(before), &out), REPLY_GOING);
+        while (got == REPLY_GOING)
+            got = reply_feed(r, span_of(bytes, piece), &out);
+        assert_int_equal(got, REPLY_FAILED);
+        assert_int_equal(reply_end(r, false, SPAN_LIT("data: broken\n\n"), &out), REPLY_DONE);
+        assert_non_null(strstr(buf_cstr(&out), "\"content\":\"<<<HW\""));
+        assert_string_equal(buf_cstr(&out) + out.n - 14, "data: broken\n\n");
+        reply_destroy(r);
+        buf_reset(&out);
+    }
+
     run.settings.framing = REPLY_WHOLE;
     r = reply_create(&run.settings, &callbacks, &files);
     assert_int_equal(reply_feed(r, span_of(bytes, 60), &out), REPLY_GOING);

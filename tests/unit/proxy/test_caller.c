@@ -85,6 +85,7 @@ static void accepted(void **state)
         {"", "{\"c\\u006fnsult\":\"on\"}", "consult=on "},
         {"", "{\"org\":\"a\",\"org\":\"b\"}", "org=b "},
         {"", "{\"turn\":7}", "turn=7 "},
+        {"", "{\"org\":null,\"turn\":null}", ""},
         /* a header wins, even with the default's own word */
         {"X-HW-Consult: off\r\n", "{\"consult\":\"on\"}", "consult=off "},
         {"X-HW-Org: head\r\n", "{\"org\":\"body\",\"thread\":\"t\"}", "org=head thread=t "},
@@ -129,6 +130,8 @@ static void refused(void **state)
         {"X-HW-Org: a b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Org: \xc3\xa9\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Org: " A64 "a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a\r\nX-HW-Org: b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a\r\nx-hw-org: a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Thread: a/b\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
         {"X-HW-Turn: \"1\"\r\n", NULL, "X-HW-Turn", ERROR_BAD_REQUEST},
         {"X-HW-Parent: " A64 "a\r\n", NULL, "X-HW-Parent", ERROR_BAD_REQUEST},
