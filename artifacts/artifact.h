@@ -7,7 +7,7 @@
  * A consult's workspace in the store (product.md §5.4):
  *   <state_dir>/orgs/<org>/<consult>/outbound/<filename>      the files
  *                                   /quarantine/<nn>.txt      the raw text of each directive that failed, as
- * the model wrote it /inbound/                 attachments (not here yet) /manifest.json            what is
+ * the model wrote it /inbound/<nn>             what the caller attached, for a while /manifest.json what is
  * there; rewritten whole after each change <state_dir>/files/<2>/<id>.json                           an
  * artifact by id: where it is, whose it is, when it expires; or a note which artifact was made of a directive
  * (known.c). Each file is written under a temporary name,
@@ -133,6 +133,7 @@ struct workspace;
 struct store_settings {
     const char *state_dir;
     int64_t retention_s, link_ttl_s;
+    int64_t inbound_ttl_s; /* of what callers attached; 0: retention_s */
     const char *public_url;
 };
 

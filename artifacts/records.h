@@ -23,9 +23,11 @@ struct consult_record {
     bool streamed;
     uint64_t bytes_in, bytes_out;
     unsigned directives;
-    const char *reason;      /* flags as in the reply, or empty */
-    const char *artifacts;   /* JSON array text: id, filename, media_type, bytes, sha256 */
-    const char *attachments; /* JSON array text */
+    const char *reason;    /* flags as in the reply, or empty */
+    const char *artifacts; /* JSON array text: id, filename, media_type, bytes, sha256 */
+    const char
+        *attachments; /* JSON array text: name or path, media_type, bytes, sha256, handling, decision */
+    const char *attachments_not_passed; /* JSON array text: type or name, reason */
 };
 
 struct records *records_open(const char *state_dir, struct error *e) MUST_USE;

@@ -215,6 +215,7 @@ static void write_record(const struct consult_record *c, struct buf *out)
     add_number(",\"directives\":", c->directives, out);
     add_array(",\"artifacts\":", c->artifacts, out);
     add_array(",\"attachments\":", c->attachments, out);
+    add_array(",\"attachments_not_passed\":", c->attachments_not_passed, out);
     buf_addc(out, '}');
 }
 

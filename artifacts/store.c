@@ -318,7 +318,7 @@ unsigned store_sweep(struct store *s, int64_t now_s)
 {
     struct sweep sweep = {.store = s, .now_s = now_s};
     pthread_mutex_lock(&s->sweeping);
-    s->ops->sweep(s->backend, now_s, s->retention_s, sweep_record, sweep_workspace, &sweep);
+    s->ops->sweep(s->backend, now_s, s->retention_s, s->inbound_ttl_s, sweep_record, sweep_workspace, &sweep);
     pthread_mutex_unlock(&s->sweeping);
     return sweep.removed;
 }
@@ -339,6 +339,7 @@ struct store *store_open(const struct store_settings *settings, struct error *e)
     }
     s->retention_s = settings->retention_s;
     s->link_ttl_s = settings->link_ttl_s;
+    s->inbound_ttl_s = settings->inbound_ttl_s ? settings->inbound_ttl_s : settings->retention_s;
     s->public_url = xspandup(url);
     pthread_mutex_init(&s->sweeping, NULL);
     return s;

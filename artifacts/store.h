@@ -29,8 +29,8 @@ struct store_ops {
     void (*unlock)(void *backend, int token);
     /* Bounded; goes on where the last call stopped. Calls `record` with the id of every record that may be
      * due, and `workspace` for every workspace that was not changed for `retention_s`; these remove what is.
-     * One call at a time. */
-    void (*sweep)(void *backend, int64_t now_s, int64_t retention_s,
+     * Removes what lies in inbound/ when nothing was added to it for `inbound_s`. One call at a time. */
+    void (*sweep)(void *backend, int64_t now_s, int64_t retention_s, int64_t inbound_s,
                   void (*record)(void *arg, struct span id),
                   void (*workspace)(void *arg, const char *org, const char *consult), void *arg);
     /* Removes what is left of a consult's workspace. */
@@ -42,7 +42,7 @@ struct store {
     const struct store_ops *ops;
     void *backend;
     unsigned char secret[STORE_SECRET];
-    int64_t retention_s, link_ttl_s;
+    int64_t retention_s, link_ttl_s, inbound_ttl_s;
     char *public_url; /* without a slash at the end */
     pthread_mutex_t sweeping;
 };
@@ -75,6 +75,10 @@ void store_sweep_known(struct store *s, struct span known, int64_t now_s);
 
 /* ---- workspace.c ---- */
 
+struct json_t;
+/* Reads, changes and writes a workspace's manifest under its lock; begins one where there is none. */
+int workspace_change_manifest(struct store *s, const char *org, const char *consult,
+                              void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
 /* Marks an artifact in its workspace's manifest as deleted. */
 int workspace_mark_deleted(struct store *s, const struct artifact *a) MUST_USE;
 

@@ -326,7 +326,33 @@ static bool is_old(int org, const char *consult, int64_t before_s)
     return st.st_mtime < before_s;
 }
 
-static void sweep_workspaces(struct file_store *f, int64_t before_s,
+static void empty_dir(int parent, const char *name)
+{
+    DIR *list = open_list(parent, name);
+    if (!list)
+        return;
+    for (struct dirent *entry; (entry = readdir(list));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(list), entry->d_name, 0);
+    closedir(list);
+}
+
+/* What callers attached lies there for less time than what was made of it. */
+static void sweep_inbound(int org, const char *consult, int64_t before_s)
+{
+    struct stat st;
+    int dir = open_child(org, consult, false);
+    if (dir < 0)
+        return;
+    if (fstatat(dir, "inbound", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+        st.st_mtime < before_s) {
+        empty_dir(dir, "inbound");
+        unlinkat(dir, "inbound", AT_REMOVEDIR);
+    }
+    close(dir);
+}
+
+static void sweep_workspaces(struct file_store *f, int64_t before_s, int64_t inbound_before_s,
                              void (*workspace)(void *, const char *, const char *), void *arg)
 {
     unsigned budget = SWEEP_ENTRIES;
@@ -335,6 +361,8 @@ static void sweep_workspaces(struct file_store *f, int64_t before_s,
     while (budget) {
         const char *name = next_entry(&f->org, &budget);
         if (name) {
+            if (store_consult_valid(name))
+                sweep_inbound(dirfd(f->org), name, inbound_before_s);
             if (store_consult_valid(name) && is_old(dirfd(f->org), name, before_s))
                 workspace(arg, f->org_name, name);
             continue;
@@ -347,22 +375,12 @@ static void sweep_workspaces(struct file_store *f, int64_t before_s,
     }
 }
 
-static void file_sweep(void *backend, int64_t now_s, int64_t retention_s, void (*record)(void *, struct span),
+static void file_sweep(void *backend, int64_t now_s, int64_t retention_s, int64_t inbound_s,
+                       void (*record)(void *, struct span),
                        void (*workspace)(void *, const char *, const char *), void *arg)
 {
     sweep_records(backend, now_s, record, arg);
-    sweep_workspaces(backend, now_s - retention_s, workspace, arg);
-}
-
-static void empty_dir(int parent, const char *name)
-{
-    DIR *list = open_list(parent, name);
-    if (!list)
-        return;
-    for (struct dirent *entry; (entry = readdir(list));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(list), entry->d_name, 0);
-    closedir(list);
+    sweep_workspaces(backend, now_s - retention_s, now_s - inbound_s, workspace, arg);
 }
 
 static void file_drop(void *backend, const char *org, const char *consult)

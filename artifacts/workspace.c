@@ -80,8 +80,8 @@ static int dump(const char *text, size_t n, void *arg)
 
 /* Read, changed and written under a lock, since a DELETE of another process may change it too. A manifest
  * that cannot be read is begun again. */
-static int change_manifest(struct store *s, const char *org, const char *consult,
-                           void (*change)(json_t *manifest, void *arg), void *arg)
+int workspace_change_manifest(struct store *s, const char *org, const char *consult,
+                              void (*change)(json_t *manifest, void *arg), void *arg)
 {
     char folder[STORE_KEY], key[STORE_KEY];
     struct buf text;
@@ -153,7 +153,7 @@ static void mark_deleted(json_t *manifest, void *arg)
 
 int workspace_mark_deleted(struct store *s, const struct artifact *a)
 {
-    return change_manifest(s, a->owner.org, a->consult, mark_deleted, (void *)a);
+    return workspace_change_manifest(s, a->owner.org, a->consult, mark_deleted, (void *)a);
 }
 
 /* ---- what a client gets ---- */
@@ -262,7 +262,7 @@ static enum flag store_bytes(struct workspace *w, const struct directive_parts *
     if (store_put_artifact(w->store, a, bytes))
         return FLAG_STORAGE_FAILED;
     remember_name(w, a->filename);
-    if (change_manifest(w->store, w->owner.org, w->consult, append_outbound, a)) {
+    if (workspace_change_manifest(w->store, w->owner.org, w->consult, append_outbound, a)) {
         if (store_delete(w->store, a))
             log_warning("store.delete_failed", log_str("artifact", a->id));
         return FLAG_STORAGE_FAILED;
@@ -365,8 +365,9 @@ static void keep(struct workspace *w, unsigned number, struct span text, struct 
         if (!w->store->ops->exists(w->store->backend, key))
             break;
     }
-    if (w->store->ops->put(w->store->backend, key, text) == 0)
-        (void)change_manifest(w->store, w->owner.org, w->consult, append_quarantine, &k);
+    if (w->store->ops->put(w->store->backend, key, text) == 0 &&
+        workspace_change_manifest(w->store, w->owner.org, w->consult, append_quarantine, &k))
+        log_warning("store.manifest_failed", log_str("consult", w->consult));
 }
 
 static void made_init(struct made *m, enum flag flag)

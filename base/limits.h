@@ -19,6 +19,10 @@ enum {
     LIMIT_HELD_TEXT = 64,            /* characters that may be held back as the beginning of a marker */
     LIMIT_HELD_BLANK = 64,           /* white space that may be held back */
     LIMIT_FLAGS = 64,                /* flags of one reply that are listed one by one */
+    LIMIT_ATTACHMENTS = 64,          /* of one request, forwarded ones included */
+    LIMIT_ATTACHMENT_NAME = 255,     /* a display name: bytes */
+    LIMIT_ATTACHMENT_TYPE = 64,      /* a content's type: bytes */
+    LIMIT_PATH = 1024,               /* of an attachment, under its organisation's folder */
     LIMIT_KEY = 4096,                /* an API key */
     LIMIT_LOG_LINE = 8192,
 };

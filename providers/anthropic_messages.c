@@ -7,6 +7,7 @@
  */
 #include "providers/anthropic_messages.h"
 
+#include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
 
@@ -456,6 +457,7 @@ const struct dialect anthropic_messages = {
     .api = API_ANTHROPIC_MESSAGES,
     .request = read_request,
     .add_protocol = add_protocol,
+    .place = place_anthropic_messages,
     .event = read_event,
     .parts = true,
     .keep_shape = keep_shape,

@@ -34,6 +34,8 @@ struct request_target {
 /* How replies are framed: FRAMING_ARRAY is one JSON array, whose objects come one after the other. */
 enum framing { FRAMING_WHOLE, FRAMING_SSE, FRAMING_NDJSON, FRAMING_ARRAY };
 
+struct placing; /* providers/placing.h */
+
 struct dialect {
     enum api api;
     /* Reads a request. A body that is no JSON, or of another shape than this API's, leaves facts->root empty;
@@ -46,6 +48,8 @@ struct dialect {
      * only when facts->root is not empty. */
     void (*add_protocol)(struct span body, const struct request_facts *facts, struct span protocol,
                          struct buf *room, struct edits *edits);
+    /* Puts attachments into the last user message; for providers/place.h, which is how it is called. */
+    void (*place)(struct placing *p);
     /* Fills in what an event says: deltas, bare, ends_reply … e->raw, e->json, e->whole are set. `choices` as
      * in the request; *ends is kept between the calls of one reply. JSON that is not valid, or of another
      * shape, leaves the event without deltas. */

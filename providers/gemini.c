@@ -7,6 +7,7 @@
  */
 #include "providers/gemini.h"
 
+#include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
 
@@ -535,6 +536,7 @@ const struct dialect gemini = {
     .request = read_request,
     .target = read_target,
     .add_protocol = add_protocol,
+    .place = place_gemini,
     .event = read_event,
     .keep_shape = keep_shape,
     .text_event = text_event,

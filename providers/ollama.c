@@ -8,6 +8,7 @@
  */
 #include "providers/ollama.h"
 
+#include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
 
@@ -374,6 +375,7 @@ const struct dialect ollama = {
     .api = API_OLLAMA,
     .request = read_request,
     .add_protocol = add_protocol,
+    .place = place_ollama,
     .event = read_event,
     .keep_shape = keep_shape,
     .text_event = text_event,

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/walk.h"
 
@@ -634,6 +635,7 @@ const struct dialect openai_chat = {
     .api = API_OPENAI_CHAT,
     .request = read_request,
     .add_protocol = add_protocol,
+    .place = place_openai_chat,
     .event = read_event,
     .keep_shape = keep_shape,
     .text_event = text_event,

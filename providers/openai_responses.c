@@ -11,6 +11,7 @@
 #include "providers/openai_responses.h"
 
 #include "providers/openai_chat.h"
+#include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
 
@@ -586,6 +587,7 @@ const struct dialect openai_responses = {
     .api = API_OPENAI_RESPONSES,
     .request = read_request,
     .add_protocol = add_protocol,
+    .place = place_openai_responses,
     .event = read_event,
     .keep_shape = keep_shape,
     .text_event = text_event,

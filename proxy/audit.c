@@ -10,7 +10,7 @@
  * Records wait for each other for up to a sweep's time, and go to the thread and into the file together: a
  * transaction and a thread's wake-up a consult would cost more than relaying it.
  */
-enum { BATCH = 256, RECORD_TEXTS = 9, TEXT_MAX = 64 * 1024 * 1024 };
+enum { BATCH = 256, RECORD_TEXTS = 11, TEXT_MAX = 64 * 1024 * 1024 };
 
 struct audit_batch {
     struct job job; /* first: the queue gives this back */
@@ -29,8 +29,17 @@ static void point(struct audit_batch *b)
     const char *t = buf_span(&b->text).p;
     for (size_t i = 0; i < b->n; i++) {
         struct consult_record *c = &b->list[i];
-        const char **texts[RECORD_TEXTS] = {&c->id,       &c->org,   &c->thread, &c->turn,     &c->parent,
-                                            &c->provider, &c->model, &c->reason, &c->artifacts};
+        const char **texts[RECORD_TEXTS] = {&c->id,
+                                            &c->org,
+                                            &c->thread,
+                                            &c->turn,
+                                            &c->parent,
+                                            &c->provider,
+                                            &c->model,
+                                            &c->reason,
+                                            &c->artifacts,
+                                            &c->attachments,
+                                            &c->attachments_not_passed};
         for (size_t k = 0; k < RECORD_TEXTS; k++)
             *texts[k] = t + b->places[i][k];
     }
@@ -84,22 +93,32 @@ static size_t keep(struct buf *text, struct span s)
     return at;
 }
 
+/* … as a JSON array. */
+static size_t keep_array(struct buf *text, struct span entries)
+{
+    size_t at = text->n;
+    buf_addc(text, '[');
+    buf_add(text, entries);
+    buf_addn(text, "]", 2);
+    return at;
+}
+
 /* The texts of the batch's next record, in the order of `point`. */
 static void keep_texts(struct audit_batch *b, const struct exchange *ex)
 {
+    enum { PLAIN = RECORD_TEXTS - 3 };
     const char *const *names = (const char *const *)ex->caller.names;
-    const struct span texts[RECORD_TEXTS - 1] = {
+    const struct span texts[PLAIN] = {
         span_str(ex->consult_id),     span_str(ex->owner.org),        span_str(names[CALLER_THREAD]),
         span_str(names[CALLER_TURN]), span_str(names[CALLER_PARENT]), span_str(ex->provider->name),
         span_str(ex->model),          buf_span(&ex->reasons),
     };
     size_t *places = b->places[b->n];
-    for (size_t k = 0; k < RECORD_TEXTS - 1; k++)
+    for (size_t k = 0; k < PLAIN; k++)
         places[k] = keep(&b->text, texts[k]);
-    places[RECORD_TEXTS - 1] = b->text.n;
-    buf_addc(&b->text, '[');
-    buf_add(&b->text, buf_span(&ex->artifacts));
-    buf_addn(&b->text, "]", 2);
+    places[PLAIN] = keep_array(&b->text, buf_span(&ex->artifacts));
+    places[PLAIN + 1] = keep(&b->text, ex->attachments.n ? buf_span(&ex->attachments) : SPAN_LIT("[]"));
+    places[PLAIN + 2] = keep_array(&b->text, buf_span(&ex->not_passed));
 }
 
 static void observe(const struct exchange *ex, int64_t duration_us)
@@ -139,7 +158,6 @@ void audit_write(struct exchange *ex)
         .bytes_in = ex->bytes_in,
         .bytes_out = ex->bytes_out,
         .directives = totals ? totals->directives : 0,
-        .attachments = "[]",
     };
     if (b->n == BATCH || b->text.n > TEXT_MAX / 2)
         audit_flush(ex->worker);

@@ -59,6 +59,9 @@ void caller_finish(struct caller *c)
 {
     for (int i = 0; i < CALLER_NAMES; i++)
         xfree(c->names[i]);
+    for (size_t i = 0; i < c->nforward; i++)
+        xfree(c->forward[i]);
+    xfree(c->forward);
 }
 
 const char *caller_org(const struct caller *c)
@@ -159,14 +162,45 @@ static int read_agent_context(struct caller *c, struct span value, struct error 
     return more;
 }
 
-static int read_forward(struct span value, struct error *e)
+/* A type or a name: a string that says something. */
+static int add_forward(struct caller *c, struct span value, struct error *e)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_ATTACHMENT_NAME);
+    bool good = json_type(value) == JSON_STRING && json_unescape(json_inside(value), &text) == 0 && text.n &&
+                !memchr(buf_span(&text).p, '\0', text.n);
+    if (good && c->nforward < LIMIT_ATTACHMENTS) {
+        if (!c->forward)
+            c->forward = xcalloc(LIMIT_ATTACHMENTS, sizeof *c->forward);
+        c->forward[c->nforward++] = xspandup(buf_span(&text));
+    } else if (good) {
+        error_set(e, ERROR_BAD_REQUEST, "hw.forward may name at most %d attachments.", LIMIT_ATTACHMENTS);
+        good = false;
+    } else {
+        error_set(e, ERROR_BAD_REQUEST,
+                  "hw.forward must be \"all\", or a list of types or names of the parent's attachments.");
+    }
+    buf_free(&text);
+    return good ? 0 : -1;
+}
+
+/* "all", or a list; one string stands for a list of one. */
+static int read_forward(struct caller *c, struct span value, struct error *e)
 {
     struct json_iter it = json_iter(value);
-    if (json_type(value) == JSON_NULL || (json_type(value) == JSON_ARRAY && json_next(&it) == 0))
+    int more;
+    if (json_type(value) == JSON_NULL)
         return 0;
-    return error_set(
-        e, ERROR_ATTACHMENT_UNSUPPORTED,
-        "hw.forward: forwarding a parent's attachments is not available in this version. Leave it out.");
+    if (json_type(value) == JSON_STRING && json_inside_is(json_inside(value), "all")) {
+        c->forward_all = true;
+        return 0;
+    }
+    if (json_type(value) != JSON_ARRAY)
+        return add_forward(c, value, e);
+    while ((more = json_next(&it)) == 1)
+        if (add_forward(c, it.value, e) < 0)
+            return -1;
+    return more;
 }
 
 static int read_key(struct caller *c, const struct json_iter *it, struct error *e)
@@ -176,7 +210,7 @@ static int read_key(struct caller *c, const struct json_iter *it, struct error *
     if (json_key_is(it, "agent_context"))
         return read_agent_context(c, it->value, e);
     if (json_key_is(it, "forward"))
-        return read_forward(it->value, e);
+        return read_forward(c, it->value, e);
     if (json_key_is(it, "consult")) {
         if (c->from_header & 1u << SET_CONSULT)
             return 0;

@@ -18,6 +18,9 @@ struct caller {
     char *names[CALLER_NAMES]; /* NULL: not said */
     bool image_generation_off;
     bool stream_buffer, links_markdown, errors_event, inject_off, context_attachments;
+    bool forward_all;
+    char **forward; /* types or names of the parent's attachments that are wanted */
+    size_t nforward;
     unsigned from_header; /* bit set of what the headers decided */
 };
 

@@ -8,14 +8,17 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 
-static const char *const state_names[EX_STATES] = {"new",   "local",  "collect", "send",
-                                                   "relay", "settle", "over"};
+enum { ATTACHMENT_RECORD = 512 * 1024 /* of which a record has room for one */ };
+
+static const char *const state_names[EX_STATES] = {"new",  "local", "collect", "attach",
+                                                   "send", "relay", "settle",  "over"};
 
 /* From each state, a bit for each state that may follow; see the drawing in exchange_state.h. */
 static const unsigned ways[EX_STATES] = {
     [EX_NEW] = 1u << EX_LOCAL | 1u << EX_COLLECT | 1u << EX_SEND | 1u << EX_OVER,
     [EX_LOCAL] = 1u << EX_OVER,
-    [EX_COLLECT] = 1u << EX_SEND | 1u << EX_OVER,
+    [EX_COLLECT] = 1u << EX_ATTACH | 1u << EX_SEND | 1u << EX_OVER,
+    [EX_ATTACH] = 1u << EX_SEND | 1u << EX_OVER,
     [EX_SEND] = 1u << EX_RELAY | 1u << EX_SETTLE | 1u << EX_OVER,
     [EX_RELAY] = 1u << EX_SETTLE | 1u << EX_OVER,
     [EX_SETTLE] = 1u << EX_OVER,
@@ -64,6 +67,8 @@ void exchange_free(struct exchange *ex)
     buf_free(&ex->stash);
     buf_free(&ex->artifacts);
     buf_free(&ex->reasons);
+    buf_free(&ex->attachments);
+    buf_free(&ex->not_passed);
     config_unref(ex->config);
     if (ex->api_key)
         explicit_bzero(ex->api_key, strlen(ex->api_key));
@@ -91,6 +96,8 @@ static struct exchange *exchange_create(struct conn *c)
     buf_init(&ex->stash, ex->config->limits.stream_buffer + LIMIT_READ);
     buf_init(&ex->artifacts, LIMIT_READ);
     buf_init(&ex->reasons, LIMIT_READ);
+    buf_init(&ex->attachments, ATTACHMENT_RECORD);
+    buf_init(&ex->not_passed, LIMIT_READ);
     ex->next = w->exchanges;
     if (w->exchanges)
         w->exchanges->prev = ex;

@@ -8,9 +8,13 @@
  *             +--> LOCAL ------------------------------------------+
  *             |    a file is looked for                            |
  *   NEW ------+--> COLLECT ----> SEND ----> RELAY ----> SETTLE ----+--> OVER
- *             |    body of a     reply's    reply       directives |
- *             |    consult       head is    flows       are being  |
- *             +-- (no consult) --> awaited              stored ----+
+ *             |    body of a  |  ^          reply       directives |
+ *             |    consult    |  | reply's  flows       are being  |
+ *             |               v  | head is              stored ----+
+ *             |            ATTACH  awaited
+ *             |            attachments  ^
+ *             |            are read     |
+ *             +-- (no consult) ---------+
  *
  * exchange_enter is the only writer of `state` and knows which ways there are. RELAY goes to OVER directly
  * when nothing is to be settled. The client may leave in any state; in SETTLE nobody may be left to wait, but
@@ -18,6 +22,7 @@
  */
 #include <stdint.h>
 
+#include "attachments/attachment.h"
 #include "filters/reply.h"
 #include "net/decode.h"
 #include "providers/dialect.h"
@@ -26,7 +31,17 @@
 #include "proxy/exchange.h"
 #include "proxy/route.h"
 
-enum exchange_state { EX_NEW, EX_LOCAL, EX_COLLECT, EX_SEND, EX_RELAY, EX_SETTLE, EX_OVER, EX_STATES };
+enum exchange_state {
+    EX_NEW,
+    EX_LOCAL,
+    EX_COLLECT,
+    EX_ATTACH,
+    EX_SEND,
+    EX_RELAY,
+    EX_SETTLE,
+    EX_OVER,
+    EX_STATES
+};
 
 /* How the reply's end is told to the client. */
 enum body_framing { BODY_NONE, BODY_LENGTH, BODY_CHUNKED, BODY_CLOSE };
@@ -91,8 +106,10 @@ struct exchange {
     struct consult_files *files;
     unsigned jobs; /* of this exchange, in the disk queue */
     struct artifact_job *job_list;
-    struct buf artifacts; /* for the record: entries, comma separated */
-    struct buf reasons;   /* for the record */
+    struct buf artifacts;   /* for the record: entries, comma separated */
+    struct buf reasons;     /* for the record */
+    struct buf attachments; /* for the record: a JSON array, or empty */
+    struct buf not_passed;  /* for the record: entries, comma separated */
 
     /* time: monotonic, in milliseconds where not said otherwise */
     int64_t deadline_ms, last_sent_ms, wait_since_ms, drain_until_ms;
@@ -125,6 +142,19 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
                    bool body_follows);
 /* What was unsent has gone upstream. */
 void request_room(struct exchange *ex);
+/* Sends the consult's body with these splices. */
+void request_send(struct exchange *ex, const struct edits *edits);
+
+/* ---- attach.c ---- */
+/*
+ * Reads what the caller attached and what it wants forwarded, off the loop, adds it to the request, and then
+ * sends it or fails the exchange. Takes the list, the edits and their room over. Not called when there is
+ * nothing of either.
+ */
+void attach_start(struct exchange *ex, const struct request_facts *facts, struct attachments *list,
+                  struct edits *edits, struct buf *room);
+/* Notes for the record what was declared when that is refused. */
+void attach_note(struct exchange *ex, const struct attachments *list, const struct error *e);
 
 /* ---- relay.c ---- */
 extern const struct http_call_sink relay_sink;

@@ -16,6 +16,12 @@ const char *outcome_name(enum outcome outcome)
     return names[outcome];
 }
 
+const char *not_passed_name(enum not_passed reason)
+{
+    static const char *const names[NOT_PASSED_REASONS] = {"unknown_type", "not_in_parent"};
+    return names[reason];
+}
+
 struct metrics *metrics_create(const struct config *c)
 {
     struct metrics *m = mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -157,6 +163,15 @@ void metrics_print(const struct metrics *m, struct buf *out)
     buf_printf(out, "penstock_artifacts_total %llu\n", (unsigned long long)m->artifacts);
     head(out, "penstock_artifact_bytes_total", "counter", "Bytes of files made and stored.");
     buf_printf(out, "penstock_artifact_bytes_total %llu\n", (unsigned long long)m->artifact_bytes);
+    head(out, "penstock_attachments_total", "counter", "Attachments that went to a model.");
+    buf_printf(out, "penstock_attachments_total %llu\n", (unsigned long long)m->attachments);
+    head(out, "penstock_attachment_bytes_total", "counter", "Bytes of attachments that went to a model.");
+    buf_printf(out, "penstock_attachment_bytes_total %llu\n", (unsigned long long)m->attachment_bytes);
+    head(out, "penstock_attachments_not_passed_total", "counter",
+         "Attachments that did not go to the model although the request did, by reason.");
+    for (int r = 0; r < NOT_PASSED_REASONS; r++)
+        buf_printf(out, "penstock_attachments_not_passed_total{reason=\"%s\"} %llu\n",
+                   not_passed_name((enum not_passed)r), (unsigned long long)m->not_passed[r]);
     head(out, "penstock_flags_total", "counter", "Flags raised on replies, by reason.");
     for (int f = FLAG_NONE + 1; f < FLAGS; f++)
         buf_printf(out, "penstock_flags_total{reason=\"%s\"} %llu\n", flag_name((enum flag)f),

@@ -22,6 +22,10 @@ enum metrics_gauge { GAUGE_CONNECTIONS, GAUGE_OPEN_STREAMS, GAUGE_HELD_BYTES, GA
 enum outcome { OUTCOME_COMPLETED, OUTCOME_INTERRUPTED, OUTCOME_CLIENT_GONE, OUTCOME_ERROR, OUTCOMES };
 const char *outcome_name(enum outcome outcome);
 
+/* Why something attached did not go to the model, though the request did. */
+enum not_passed { NOT_PASSED_UNKNOWN_TYPE, NOT_PASSED_NOT_IN_PARENT, NOT_PASSED_REASONS };
+const char *not_passed_name(enum not_passed reason);
+
 struct histogram {
     _Atomic uint64_t buckets[METRICS_BUCKETS + 1];
     _Atomic uint64_t sum_us;
@@ -40,6 +44,8 @@ struct metrics {
     size_t nproviders;
     struct histogram overhead;
     _Atomic uint64_t artifacts, artifact_bytes;
+    _Atomic uint64_t attachments, attachment_bytes;
+    _Atomic uint64_t not_passed[NOT_PASSED_REASONS];
     _Atomic uint64_t flags[FLAGS];
     _Atomic uint64_t worker_restarts;
     _Atomic int64_t gauges[METRICS_WORKERS][GAUGES];

@@ -88,22 +88,6 @@ void request_room(struct exchange *ex)
 
 /* ---- a consult ---- */
 
-/* `attachments` belong to a part that does not exist here yet; an empty list says nothing. */
-static int check_attachments(struct span value, struct error *e)
-{
-    struct json_iter it = json_iter(value);
-    if (value.n == 0 || json_type(value) == JSON_NULL)
-        return 0;
-    if (json_type(value) != JSON_ARRAY)
-        return error_set(e, ERROR_BAD_REQUEST, "attachments must be an array of objects.");
-    if (json_next(&it) == 1)
-        return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
-                         "attachments[0]: this version does not carry attachments to providers. Leave "
-                         "`attachments` out, or put "
-                         "the content into the message itself.");
-    return 0;
-}
-
 /* What the body says about the consult itself. -1 with *e; ex->consult is final afterwards. */
 static int read_body(struct exchange *ex, const struct request_facts *facts, struct error *e)
 {
@@ -123,7 +107,7 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
     if (!ex->consult)
         return 0;
     exchange_note_model(ex, facts->model);
-    return check_attachments(facts->attachments, e);
+    return 0;
 }
 
 static bool wants_protocol(const struct exchange *ex, const struct request_facts *facts)
@@ -150,7 +134,7 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
     }
 }
 
-static void send_consult(struct exchange *ex, const struct edits *edits)
+void request_send(struct exchange *ex, const struct edits *edits)
 {
     struct span body = buf_span(&ex->body);
     struct buf out;
@@ -176,13 +160,31 @@ static void send_consult(struct exchange *ex, const struct edits *edits)
     sent_all(ex);
 }
 
+/* What is attached, and what of a parent's is wanted as well. 1: there is something; -1 with *e. */
+static int read_attachments(struct exchange *ex, const struct request_facts *facts, struct attachments *list,
+                            struct error *e)
+{
+    bool forward = ex->caller.forward_all || ex->caller.nforward;
+    if (attachments_declare(facts->attachments, list, e) < 0) {
+        attach_note(ex, list, e);
+        return -1;
+    }
+    if (forward && !ex->caller.names[CALLER_PARENT])
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "hw.forward needs a parent: name the consult whose attachments are meant in "
+                         "X-HW-Parent or hw.parent.");
+    return list->n || forward;
+}
+
 static void consult_body_end(struct exchange *ex)
 {
     struct request_facts facts = {0};
+    struct attachments list = {0};
     struct edits edits = {0};
     struct buf room;
     struct error e;
     bool marked = true;
+    int attached = 0;
     ex->body_end_us = clock_mono_us();
     buf_init(&room, 2 * LIMIT_READ);
     if (!ex->stored)
@@ -195,15 +197,24 @@ static void consult_body_end(struct exchange *ex)
     ex->consult = ex->consult && marked;
     if (ex->consult && !ex->stored)
         store_new_consult_id(&ex->worker->random, ex->consult_id);
+    if (facts.root.n && ex->consult)
+        attached = read_attachments(ex, &facts, &list, &e);
+    if (attached < 0)
+        goto fail;
     /* Not marked in a place where only marked requests are consults: nothing of it is ours. */
     if (facts.root.n && (ex->consult || !ex->tentative))
         splice(ex, &facts, &room, &edits);
-    send_consult(ex, &edits);
+    if (attached) {
+        attach_start(ex, &facts, &list, &edits, &room);
+        goto out;
+    }
+    request_send(ex, &edits);
     ex->overhead_us = clock_mono_us() - ex->body_end_us;
     goto out;
 fail:
     exchange_fail(ex, &e);
 out:
+    attachments_free(&list);
     edits_free(&edits);
     buf_free(&room);
 }

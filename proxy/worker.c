@@ -244,6 +244,7 @@ static int open_stores(struct worker *w)
     struct store_settings s = {.state_dir = c->state_dir,
                                .retention_s = c->artifacts.retention_s,
                                .link_ttl_s = c->artifacts.link_ttl_s,
+                               .inbound_ttl_s = c->timeouts.forward_ttl / 1000,
                                .public_url = c->public_url};
     w->store = store_open(&s, &e);
     if (!w->store) {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "providers/dialect.h"
+#include "providers/place.h"
 
 static inline void check(bool holds)
 {
@@ -19,6 +19,48 @@ static inline void check(bool holds)
 static inline bool is_inside(struct span whole, struct span part)
 {
     return part.n == 0 || (part.p >= whole.p && part.p + part.n <= whole.p + whole.n);
+}
+
+/* Wrapping adds a few levels, beyond which base/json.h does not look. */
+static inline bool is_deep(struct span body)
+{
+    size_t brackets = 0;
+    for (size_t i = 0; i < body.n; i++)
+        brackets += body.p[i] == '[' || body.p[i] == '{';
+    return brackets > LIMIT_JSON_DEPTH - 16;
+}
+
+/* Attachments into what the other edits leave: all of them or none, and the rest stays. */
+static inline void fuzz_place(const struct dialect *d, struct span body, const struct request_facts *facts,
+                              struct edits *edits)
+{
+    static const struct place_item items[] = {
+        {.text = {"<\"\n", 3}},
+        {.media_type = {"image/png", 9}, .bytes = {"\x89PNG", 4}},
+        {.media_type = {"text/plain", 10}, .bytes = {"t>", 2}, .name = {"\"", 1}},
+    };
+    static const char *const dialects[] = {"openai", "anthropic", "ollama", "unheard-of"};
+    struct place_request r = {body, facts, d->api, dialects[body.n % 4], "provider"};
+    struct span value;
+    struct error e;
+    struct buf room, out;
+    size_t n = body.n / 4 % 4, before = edits->n;
+    buf_init(&room, 1 << 16);
+    buf_init(&out, 1 << 24);
+    if (place_attachments(&r, items, n, &room, edits, &e) < 0) {
+        check(edits->n == before);
+        check(e.code == ERROR_BAD_REQUEST || (e.code == ERROR_ATTACHMENT_UNSUPPORTED && body.n % 4 == 3));
+    } else {
+        size_t length = body.n;
+        for (size_t i = 0; i < edits->n; i++)
+            length += edits->list[i].insert.n - edits->list[i].cut;
+        check(edits_apply(edits, body, &out) == 0 && json_document(buf_span(&out), &value));
+        check(out.n == length); /* which is what Content-Length says */
+        check(n == 0 || memmem(buf_span(&out).p, out.n, "<\\\"\\n", 5));
+        check(n < 2 || memmem(buf_span(&out).p, out.n, "iVBORw==", 8));
+    }
+    buf_free(&room);
+    buf_free(&out);
 }
 
 static inline void fuzz_request(const struct dialect *d, struct span body)
@@ -45,6 +87,8 @@ static inline void fuzz_request(const struct dialect *d, struct span body)
     check(edits.n >= 1 && edits_apply(&edits, body, &out) == 0);
     check(json_document(buf_span(&out), &value) && out.n == n);
     check(memmem(buf_span(&out).p, out.n, "<<<\\\"\\n", 7) != NULL);
+    if (!is_deep(body))
+        fuzz_place(d, body, &facts, &edits);
     edits_free(&edits);
     buf_free(&room);
     buf_free(&out);

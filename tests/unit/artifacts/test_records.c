@@ -67,7 +67,8 @@ static void keeps_and_lists(void **state)
                                    .bytes_in = 7,
                                    .directives = 1,
                                    .artifacts = i ? "[{\"id\":\"file-hw-1\"}]" : "broken",
-                                   .attachments = "[]"};
+                                   .attachments = "[]",
+                                   .attachments_not_passed = "[{\"type\":\"x\"}]"};
         assert_int_equal(records_add(i % 2 ? r : again, &c, 1), 0);
     }
     json_t *page = list(r, "", "", 0, 3);

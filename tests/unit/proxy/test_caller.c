@@ -152,8 +152,11 @@ static void refused(void **state)
         {"", "{\"agent_context\":{\"x\":1}}", "hw.agent_context", ERROR_BAD_REQUEST},
         {"", "{\"agent_context\":{\"image_generation_enabled\":\"no\"}}", "image_generation_enabled",
          ERROR_BAD_REQUEST},
-        {"", "{\"forward\":\"all\"}", "hw.forward", ERROR_ATTACHMENT_UNSUPPORTED},
-        {"", "{\"forward\":[\"log\"]}", "hw.forward", ERROR_ATTACHMENT_UNSUPPORTED},
+        {"", "{\"forward\":true}", "hw.forward", ERROR_BAD_REQUEST},
+        {"", "{\"forward\":{}}", "hw.forward", ERROR_BAD_REQUEST},
+        {"", "{\"forward\":\"\"}", "hw.forward", ERROR_BAD_REQUEST},
+        {"", "{\"forward\":[\"log\",7]}", "hw.forward", ERROR_BAD_REQUEST},
+        {"", "{\"forward\":[\"a\\u0000\"]}", "hw.forward", ERROR_BAD_REQUEST},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct caller c;
@@ -164,6 +167,37 @@ static void refused(void **state)
         assert_int_equal(e.code, rows[i].code);
         if (!strstr(e.message, rows[i].named))
             fail_msg("no '%s' in '%s'", rows[i].named, e.message);
+        caller_finish(&c);
+    }
+    config_unref(config);
+}
+
+static void a7_what_is_forwarded(void **state)
+{
+    (void)state;
+    struct config *config = defaults("enabled: true\n");
+    static const struct {
+        const char *hw;
+        bool all;
+        size_t n;
+        const char *first;
+    } rows[] = {
+        {"{}", false, 0, NULL},
+        {"{\"forward\":[]}", false, 0, NULL},
+        {"{\"forward\":\"all\"}", true, 0, NULL},
+        {"{\"forward\":\"log\"}", false, 1, "log"},
+        {"{\"forward\":[\"scr\\u0065en\",\"log\"]}", false, 2, "screen"},
+        {"{\"forward\":[\"all\"]}", false, 1, "all"}, /* in a list it is a name */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct caller c;
+        struct error e = {0};
+        caller_init(&c, config);
+        assert_int_equal(say(&c, "", rows[i].hw, &e), 0);
+        assert_int_equal(c.forward_all, rows[i].all);
+        assert_int_equal(c.nforward, rows[i].n);
+        if (rows[i].first)
+            assert_string_equal(c.forward[0], rows[i].first);
         caller_finish(&c);
     }
     config_unref(config);
@@ -223,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted),
         cmocka_unit_test(refused),
+        cmocka_unit_test(a7_what_is_forwarded),
         cmocka_unit_test(defaults_of_the_configuration),
         cmocka_unit_test(api_keys),
     };

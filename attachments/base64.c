@@ -1,0 +1,84 @@
+#include "attachments/base64.h"
+
+enum { NO_DIGIT = 64, BLANK = 65, PAD = 66, URL_DIGIT = 0x80 /* of the other alphabet */ };
+
+struct digits {
+    unsigned char of[256];
+};
+
+static void make_digits(struct digits *d)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    memset(d->of, NO_DIGIT, sizeof d->of);
+    for (unsigned char i = 0; i < 64; i++)
+        d->of[(unsigned char)alphabet[i]] = i;
+    d->of['-'] = URL_DIGIT | 62;
+    d->of['_'] = URL_DIGIT | 63;
+    d->of[' '] = d->of['\t'] = d->of['\r'] = d->of['\n'] = BLANK;
+    d->of['='] = PAD;
+}
+
+/* Groups of four plain digits, which is nearly all of it; answers how many characters were read. */
+static size_t read_groups(const struct digits *d, struct span text, char *to, size_t *n)
+{
+    const unsigned char *p = (const unsigned char *)text.p;
+    size_t i = 0;
+    for (; i + 4 <= text.n; i += 4) {
+        unsigned a = d->of[p[i]], b = d->of[p[i + 1]], c = d->of[p[i + 2]], e = d->of[p[i + 3]];
+        if ((a | b | c | e) & ~63u)
+            break;
+        unsigned bits = a << 18 | b << 12 | c << 6 | e;
+        to[*n] = (char)(bits >> 16);
+        to[*n + 1] = (char)(bits >> 8);
+        to[*n + 2] = (char)bits;
+        *n += 3;
+    }
+    return i;
+}
+
+int base64_read(struct span text, struct buf *out, bool *canonical)
+{
+    struct digits d;
+    unsigned bits = 0, have = 0, pad = 0;
+    size_t n = 0;
+    bool plain = true;
+    make_digits(&d);
+    char *to = buf_reserve(out, text.n / 4 * 3 + 3);
+    if (!to)
+        return -1;
+    for (size_t i = 0; i < text.n; i++) {
+        if (have == 0 && !pad) {
+            i += read_groups(&d, span_from(text, i), to, &n);
+            if (i == text.n)
+                break;
+        }
+        unsigned digit = d.of[(unsigned char)text.p[i]];
+        plain = plain && (digit < 64 || digit == PAD);
+        if (digit == BLANK)
+            continue;
+        if (digit == PAD && have >= 2 && have + pad < 4) {
+            pad++;
+            continue;
+        }
+        if (digit == NO_DIGIT || digit == PAD || pad)
+            return -1;
+        bits = bits << 6 | (digit & 63);
+        if (++have == 4) {
+            to[n++] = (char)(bits >> 16);
+            to[n++] = (char)(bits >> 8);
+            to[n++] = (char)bits;
+            have = bits = 0;
+        }
+    }
+    if (have == 1 || (pad && have + pad != 4))
+        return -1;
+    if (have >= 2)
+        to[n++] = (char)(bits >> (have == 2 ? 4 : 10));
+    if (have == 3)
+        to[n++] = (char)(bits >> 2);
+    /* Digits may carry bits that belong to no byte. */
+    bool rest = have == 2 ? bits & 15 : have == 3 ? bits & 3 : false;
+    *canonical = plain && !rest && (have == 0 || have + pad == 4);
+    buf_commit(out, n);
+    return 0;
+}

@@ -1,0 +1,287 @@
+/* From declared attachments to bytes that are known. */
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "attachments/attachment.h"
+#include "attachments/base64.h"
+#include "attachments/paths.h"
+#include "base/json.h"
+#include "base/xalloc.h"
+
+enum { TEXT_SLACK = 64 * 1024 /* of content that is over the limit anyway, so that none is cut unseen */ };
+
+/* ---- the list ---- */
+
+void attachments_free(struct attachments *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        struct attachment *at = &a->list[i];
+        xfree(at->name);
+        xfree(at->path);
+        xfree(at->type);
+        buf_free(&at->bytes);
+        buf_free(&at->text);
+    }
+    xfree(a->list);
+    *a = (struct attachments){0};
+}
+
+struct attachment *attachments_add(struct attachments *a)
+{
+    if (a->n == LIMIT_ATTACHMENTS)
+        return NULL;
+    if (!a->list)
+        a->list = xcalloc(LIMIT_ATTACHMENTS, sizeof *a->list);
+    return &a->list[a->n++];
+}
+
+bool attachment_is_text(const struct attachment *a)
+{
+    return a->source == ATTACHMENT_CONTENT || (a->media.kind == MEDIA_TEXT && !a->native);
+}
+
+struct span attachment_text(const struct attachment *a)
+{
+    return buf_span(a->source == ATTACHMENT_CONTENT ? &a->text : &a->bytes);
+}
+
+const char *attachment_title(const struct attachment *a)
+{
+    return a->name ? a->name : a->path ? a->path : a->type ? a->type : "";
+}
+
+void attachment_place(const struct attachment *a, char out[128])
+{
+    if (a->index != ATTACHMENT_FORWARDED)
+        snprintf(out, 128, "attachments[%zu]", a->index);
+    else
+        snprintf(out, 128, "The forwarded attachment \"%.80s\"", attachment_title(a));
+}
+
+static int refuse(const struct attachment *a, enum error_code code, const char *field, const char *why,
+                  struct error *e)
+{
+    char place[128];
+    attachment_place(a, place);
+    return error_set(e, code, "%s%s%s: it %s.", place, a->index == ATTACHMENT_FORWARDED ? "" : ".",
+                     a->index == ATTACHMENT_FORWARDED ? "" : field, why);
+}
+
+/* ---- bytes ---- */
+
+static enum error_code code_of(enum path_result result)
+{
+    switch (result) {
+    case PATH_NOT_FOUND:
+    case PATH_FAILED:
+        return ERROR_ATTACHMENT_NOT_FOUND;
+    case PATH_EMPTY:
+        return ERROR_ATTACHMENT_INVALID;
+    default:
+        return ERROR_ATTACHMENT_FORBIDDEN_PATH;
+    }
+}
+
+/* 1: there is more than the buffer may hold; -1: it cannot be read. */
+static int read_all(int fd, size_t size, struct buf *out)
+{
+    enum { MORE = 64 * 1024 };
+    for (size_t want = size + 1;; want = MORE) { /* one more, to see the end in the first read */
+        size_t left = out->max - out->n;
+        char *to = buf_reserve(out, want < left ? want : left);
+        if (left == 0)
+            return 1;
+        ssize_t n = to ? read(fd, to, want < left ? want : left) : -1;
+        if (n < 0 && to && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return (int)n;
+        buf_commit(out, (size_t)n);
+    }
+}
+
+/* Read once: what happens to the file later has no effect. */
+static int read_path(struct attachment *a, const struct attachment_settings *s, struct error *e)
+{
+    int fd = -1;
+    size_t size = 0;
+    enum path_result result = paths_open(s->workspace_root, s->org, span_str(a->path), &fd, &size);
+    if (result != PATH_OK)
+        return refuse(a, code_of(result), "path", paths_reason(result), e);
+    int bad = 0;
+    buf_init(&a->bytes, s->file_max + 1);
+    if (size > s->file_max)
+        bad = limits_file(a, size, s->file_max, e);
+    else if (read_all(fd, size, &a->bytes) < 0)
+        bad = refuse(a, ERROR_ATTACHMENT_NOT_FOUND, "path", "could not be read to its end", e);
+    close(fd);
+    return bad;
+}
+
+static int read_data(struct attachment *a, struct error *e)
+{
+    struct buf plain;
+    struct span text = a->value;
+    bool canonical = false, escaped = text.n && memchr(text.p, '\\', text.n);
+    int bad = 0;
+    buf_init(&plain, text.n + 1);
+    if (escaped) {
+        bad = json_unescape(text, &plain);
+        text = buf_span(&plain);
+    }
+    buf_init(&a->bytes, text.n / 4 * 3 + 4);
+    bad = bad || base64_read(text, &a->bytes, &canonical);
+    if (bad)
+        bad = refuse(a, ERROR_ATTACHMENT_INVALID, "data", "is not base64", e);
+    else if (canonical && !escaped)
+        a->base64 = a->value;
+    buf_free(&plain);
+    return bad;
+}
+
+static void fill_digest(struct span bytes, char out[65])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    EVP_Digest(bytes.p, bytes.n, digest, &n, EVP_sha256(), NULL);
+    for (unsigned i = 0; i < 32 && i < n; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* ---- one of them ---- */
+
+static const char *field_of(const struct attachment *a)
+{
+    return a->source == ATTACHMENT_PATH ? "path" : "data";
+}
+
+/* What is neither text nor an image needs a converter, of which there is none here. */
+static int check_handling(const struct attachment *a, struct error *e)
+{
+    char place[128];
+    if (a->native || a->media.kind == MEDIA_TEXT || a->media.kind == MEDIA_IMAGE)
+        return 0;
+    attachment_place(a, place);
+    return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
+                     "%s: it is %s (%s). Converting this type to text is not available in this version; "
+                     "handling: native sends it as it is, where the provider can take it.",
+                     place, a->media.word, a->media.type);
+}
+
+static int resolve_file(struct attachment *a, const struct attachment_settings *s, struct error *e)
+{
+    int bad = 0;
+    if (a->source == ATTACHMENT_PATH)
+        bad = read_path(a, s, e);
+    else if (a->value.n || !a->bytes.n)
+        bad = read_data(a, e);
+    a->size = a->bytes.n;
+    if (bad)
+        return -1;
+    struct span bytes = buf_span(&a->bytes);
+    if (bytes.n > s->file_max)
+        return limits_file(a, bytes.n, s->file_max, e);
+    if (bytes.n == 0)
+        return refuse(a, ERROR_ATTACHMENT_INVALID, field_of(a), "is empty", e);
+    fill_digest(bytes, a->sha256);
+    a->media = sniff_media(bytes, span_str(a->name));
+    if (check_handling(a, e) < 0)
+        return -1;
+    a->characters = attachment_is_text(a) ? limits_characters(bytes) : 0;
+    return 0;
+}
+
+static int resolve_content(struct attachment *a, const struct attachment_settings *s, struct error *e)
+{
+    struct span value = a->value;
+    /* What was kept on a disk need not be what was put there. */
+    if (value.n == 0 && !json_document(buf_span(&a->bytes), &value))
+        return refuse(a, ERROR_ATTACHMENT_NOT_FOUND, "content", "cannot be read any more", e);
+    a->media = (struct media){MEDIA_TEXT, "text/plain", "text"};
+    buf_init(&a->text, 4 * s->characters_max + TEXT_SLACK);
+    a->characters = content_render(value, &a->text);
+    a->size = a->text.n;
+    if (!buf_full(&a->text))
+        fill_digest(buf_span(&a->text), a->sha256);
+    return 0;
+}
+
+static int resolve_one(struct attachment *a, const struct attachment_settings *s, size_t *total,
+                       struct error *e)
+{
+    if (a->source == ATTACHMENT_CONTENT)
+        return resolve_content(a, s, e);
+    if (resolve_file(a, s, e) < 0)
+        return -1;
+    *total += a->bytes.n; /* each is at most a setting, and there are few */
+    if (*total > s->total_max)
+        return error_set(e, ERROR_ATTACHMENT_TOO_LARGE,
+                         "The attached files have more than %zu bytes together (limits.request_body).",
+                         s->total_max);
+    return 0;
+}
+
+int attachments_resolve(struct attachments *a, const struct attachment_settings *s, struct error *e)
+{
+    size_t total = 0, largest = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        if (resolve_one(&a->list[i], s, &total, e) < 0) {
+            a->list[i].decision = ATTACHMENT_REFUSED;
+            return -1;
+        }
+        if (a->list[i].characters > a->list[largest].characters)
+            largest = i;
+    }
+    if (limits_check(a, s->characters_max, e) == 0)
+        return 0;
+    a->list[largest].decision = ATTACHMENT_REFUSED;
+    return -1;
+}
+
+/* ---- the record ---- */
+
+static void add_member(const char *key, const char *text, struct buf *out)
+{
+    if (!text || !*text)
+        return;
+    buf_printf(out, "%s\"%s\":\"", buf_span(out).p[out->n - 1] == '{' ? "" : ",", key);
+    if (json_escape(span_str(text), out) < 0)
+        return; /* the buffer is full, and says so */
+    buf_addc(out, '"');
+}
+
+static const char *decision_name(enum attachment_decision decision)
+{
+    static const char *const names[] = {"passed", "blank", "not_passed", "refused"};
+    return names[decision];
+}
+
+void attachments_record(const struct attachments *a, const char *refused, struct buf *out)
+{
+    buf_addc(out, '[');
+    for (size_t i = 0; i < a->n; i++) {
+        const struct attachment *at = &a->list[i];
+        buf_adds(out, i ? ",{" : "{");
+        add_member("name", at->name, out);
+        add_member("path", at->path, out);
+        add_member("type", at->type, out);
+        add_member("media_type", at->media.type, out);
+        if (at->size)
+            buf_printf(out, "%s\"bytes\":%llu", buf_span(out).p[out->n - 1] == '{' ? "" : ",",
+                       (unsigned long long)at->size);
+        add_member("sha256", at->sha256, out);
+        if (at->source != ATTACHMENT_CONTENT)
+            add_member("handling", at->native ? "native" : "preprocess", out);
+        if (at->index == ATTACHMENT_FORWARDED)
+            buf_adds(out, ",\"forwarded\":true");
+        add_member("decision",
+                   refused && at->decision == ATTACHMENT_PASSED ? "not_sent" : decision_name(at->decision),
+                   out);
+        if (at->decision == ATTACHMENT_REFUSED)
+            add_member("reason", refused, out);
+        buf_addc(out, '}');
+    }
+    buf_addc(out, ']');
+}
