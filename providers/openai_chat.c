@@ -528,26 +528,28 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
  * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a
  * comma behind it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
  */
+/* The members that an event of our own repeats: those of the frame that are the same in every event, as they
+ * are spelt there. */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
     enum { LONGEST_VALUE = 160 };
-    static const char *const names[] = {"id",       "object",       "created",           "model",
-                                        "provider", "service_tier", "system_fingerprint"};
+    struct walk w = walk_text(e->json);
+    struct span key, value;
     buf_add_number(out, channel);
     buf_addc(out, ' ');
-    struct json_iter it = json_iter(e->json);
-    while (it.object && json_next(&it) == 1) {
-        enum json_type type = json_type(it.value);
-        if (type == JSON_OBJECT || type == JSON_ARRAY || it.value.n > LONGEST_VALUE)
+    walk_enter(&w, '{');
+    while (walk_member(&w, &key)) {
+        bool kept =
+            (is_frame(&w, key) && key.n != sizeof "obfuscation" - 1) || walk_key_is(&w, key, "provider");
+        if (!walk_skip(&w, &value))
+            break;
+        if (!kept || value.n > LONGEST_VALUE || value.p[0] == '{' || value.p[0] == '[')
             continue;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (json_key_is(&it, names[i])) {
-                buf_addc(out, '"');
-                buf_adds(out, names[i]);
-                buf_adds(out, "\":");
-                buf_add(out, it.value);
-                buf_addc(out, ',');
-            }
+        buf_addc(out, '"');
+        buf_add(out, key);
+        buf_adds(out, "\":");
+        buf_add(out, value);
+        buf_addc(out, ',');
     }
 }
 
