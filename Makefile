@@ -56,7 +56,7 @@ test-clang: ## the same with clang
 	@ctest --test-dir build/debug-clang -j $(JOBS) --output-on-failure --no-tests=error --timeout 300
 
 .PHONY: test-e2e
-test-e2e: debug ## an unmodified OpenAI SDK against the running program
+test-e2e: debug ## unmodified SDKs against the running program
 	$(call title,SDK tests)
 	@cd tests/e2e && npm test --silent
 

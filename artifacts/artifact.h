@@ -9,7 +9,8 @@
  *                                   /quarantine/<nn>.txt      the raw text of each directive that failed, as
  * the model wrote it /inbound/                 attachments (not here yet) /manifest.json            what is
  * there; rewritten whole after each change <state_dir>/files/<2>/<id>.json                           an
- * artifact by id: where it is, whose it is, when it expires Each file is written under a temporary name,
+ * artifact by id: where it is, whose it is, when it expires; or a note which artifact was made of a directive
+ * (known.c). Each file is written under a temporary name,
  * fsynced, renamed, and its directory fsynced, before it is named to anybody.
  */
 #include <stdint.h>
@@ -216,6 +217,12 @@ bool store_signed(const struct store *s, struct span id, struct span query, int6
 struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
                                    bool image_generation, const struct rendered *rendered) MUST_USE;
 void workspace_destroy(struct workspace *w);
+/*
+ * For replies that the provider keeps. remember: notes what its directives are made into. recall: the reply
+ * is such a one fetched again, so what is known of a directive counts and nothing is made of it anew, and one
+ * that fails is not kept in quarantine a second time.
+ */
+void workspace_know(struct workspace *w, bool remember, bool recall);
 
 struct made {
     bool stored;

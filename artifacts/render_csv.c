@@ -2,7 +2,7 @@
  * Formulas in tables. A spreadsheet runs a cell whose first visible character is one of = + - @ (or a tab, or
  * their full-width forms); an apostrophe before it makes the cell text (OWASP, "CSV injection"). Which
  * character parts the cells depends on who opens the file: the one that the first line uses counts, and a
- * comma or semicolon directly before a formula counts too.
+ * comma, semicolon or tab directly before a formula counts too.
  */
 #include "artifacts/render.h"
 #include "artifacts/utf8.h"
@@ -101,16 +101,21 @@ static bool runs(struct span cell)
     return false;
 }
 
-/* The text of a cell without quotes: a comma or semicolon of another country's spreadsheet may begin a
- * formula in it. */
+static bool parts_cells(char c)
+{
+    return c == ',' || c == ';' || c == '\t';
+}
+
+/* The text of a cell without quotes: what parts the cells in another country's spreadsheet, or in one that
+ * takes tabs too, may begin a formula in it. */
 static int add_cell(struct span cell, char delimiter, bool split, struct buf *out)
 {
     size_t from = 0;
     for (size_t i = 0; split && i + 1 < cell.n; i++) {
-        if ((cell.p[i] != ',' && cell.p[i] != ';') || cell.p[i] == delimiter)
+        if (!parts_cells(cell.p[i]) || cell.p[i] == delimiter)
             continue;
         size_t end = i + 1;
-        while (end < cell.n && end - i <= NUMBER_MAX + 1 && cell.p[end] != ',' && cell.p[end] != ';')
+        while (end < cell.n && end - i <= NUMBER_MAX + 1 && !parts_cells(cell.p[end]))
             end++;
         if (runs(span_of(cell.p + i + 1, end - i - 1))) {
             buf_addn(out, cell.p + from, i + 1 - from);
@@ -121,6 +126,28 @@ static int add_cell(struct span cell, char delimiter, bool split, struct buf *ou
     return buf_addn(out, cell.p + from, cell.n - from);
 }
 
+/* Whether text stands behind a cell's closing quote: readers append it to what the quotes hold, so `""=1` is
+ * the cell =1. */
+static bool goes_on(struct span rest)
+{
+    for (size_t i = 1; i < rest.n; i++)
+        if (rest.p[i] != ' ' && rest.p[i] != '\t')
+            return true;
+    return false;
+}
+
+/* The first visible character of a cell with quotes and text behind them, whatever follows it. */
+static bool begins_formula(struct span cell)
+{
+    size_t i = 0, n;
+    for (; i < cell.n; i += n) {
+        uint32_t c = utf8_next(cell.p + i, cell.p + cell.n, &n);
+        if (c != '"' && c != '\n' && c != '\r' && !utf8_blank(c) && !utf8_invisible(c))
+            return is_formula(c);
+    }
+    return false;
+}
+
 int csv_make_inert(struct span text, bool tab, struct buf *out)
 {
     char delimiter = tab ? '\t' : delimiter_of(text);
@@ -129,7 +156,9 @@ int csv_make_inert(struct span text, bool tab, struct buf *out)
         size_t from = at, to = at;
         size_t end = cell_end(text, at, delimiter, &from, &to);
         buf_addn(out, text.p + at, from - at);
-        if (runs(span_of(text.p + from, to - from)))
+        bool longer = from > at && goes_on(span_of(text.p + to, end - to));
+        if (longer ? begins_formula(span_of(text.p + from, end - from))
+                   : runs(span_of(text.p + from, to - from)))
             buf_addc(out, '\'');
         add_cell(span_of(text.p + from, to - from), delimiter, from == at && !tab, out);
         add_cell(span_of(text.p + to, end - to), delimiter, true, out);

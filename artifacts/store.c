@@ -280,8 +280,9 @@ static void sweep_record(void *arg, struct span id)
 {
     struct sweep *sweep = arg;
     struct artifact a;
-    if (load(sweep->store, id, &a) == 0 && a.expires_at <= sweep->now_s &&
-        remove_artifact(sweep->store, &a) == 0)
+    if (load(sweep->store, id, &a))
+        store_sweep_known(sweep->store, id, sweep->now_s);
+    else if (a.expires_at <= sweep->now_s && remove_artifact(sweep->store, &a) == 0)
         sweep->removed++;
 }
 

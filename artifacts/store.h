@@ -61,6 +61,18 @@ int store_workspace_key(const char *org, const char *consult, const char *rest, 
 /* Stores the bytes under outbound/<filename> and then the record. Fills nothing in. */
 int store_put_artifact(struct store *s, const struct artifact *a, struct span bytes) MUST_USE;
 
+/* ---- known.c ---- */
+
+/* The id of the note on a directive of that text and owner; `again` counts equal ones of one reply, from 0.
+ */
+void store_known_id(const struct store *s, const struct owner *owner, struct span text, unsigned again,
+                    char out[ARTIFACT_ID]);
+int store_put_known(struct store *s, const char *known, const struct artifact *a) MUST_USE;
+/* The id of the artifact that was made of it, which may be gone; -1: nothing is known. */
+int store_find_known(struct store *s, const char *known, char artifact[ARTIFACT_ID]) MUST_USE;
+/* Removes the note under that id if there is one and it has expired. */
+void store_sweep_known(struct store *s, struct span known, int64_t now_s);
+
 /* ---- workspace.c ---- */
 
 /* Marks an artifact in its workspace's manifest as deleted. */

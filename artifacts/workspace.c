@@ -20,6 +20,15 @@ struct workspace {
     const struct rendered *rendered;
     char (*names)[LIMIT_FILENAME + 1]; /* given in this consult, so that none is given twice */
     size_t n, room;
+    bool remember, recall;
+    struct taken *taken; /* with either of them: the directives so far */
+    size_t ntaken, taken_room;
+};
+
+/* A directive that was taken, so that one that says the same is told from it. */
+struct taken {
+    unsigned number;
+    unsigned char digest[DIGEST];
 };
 
 struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
@@ -39,7 +48,14 @@ void workspace_destroy(struct workspace *w)
     if (!w)
         return;
     xfree(w->names);
+    xfree(w->taken);
     xfree(w);
+}
+
+void workspace_know(struct workspace *w, bool remember, bool recall)
+{
+    w->remember = remember;
+    w->recall = recall;
 }
 
 void made_free(struct made *m)
@@ -441,6 +457,64 @@ static void made_init(struct made *m, enum flag flag)
     buf_init(&m->url, URL_MAX);
 }
 
+/* ---- what is known of a directive ---- */
+
+/* The id of its note. */
+static void known_id(struct workspace *w, unsigned number, struct span text, char out[ARTIFACT_ID])
+{
+    struct taken t = {.number = number};
+    unsigned n = 0, again = 0;
+    bool there = false;
+    EVP_Digest(text.p, text.n, t.digest, &n, EVP_sha256(), NULL);
+    for (size_t i = 0; i < w->ntaken && !there; i++) {
+        there = w->taken[i].number == number;
+        again += !there && memcmp(w->taken[i].digest, t.digest, DIGEST) == 0;
+    }
+    if (!there && w->ntaken < NAMES_MAX) {
+        if (w->ntaken == w->taken_room) {
+            w->taken_room = w->taken_room ? w->taken_room * 2 : 8;
+            w->taken = xrealloc(w->taken, w->taken_room * sizeof *w->taken);
+        }
+        w->taken[w->ntaken++] = t;
+    }
+    store_known_id(w->store, &w->owner, text, again, out);
+}
+
+static void fill_entry(struct workspace *w, struct made *out)
+{
+    store_url(w->store, &out->artifact, clock_wall_ms() / 1000, &out->url);
+    out->stored = write_entry(&out->artifact, buf_cstr(&out->url), &out->entry) == 0;
+}
+
+/* Whether it was made before; then `out` says what became of it. */
+static bool recall(struct workspace *w, unsigned number, struct span text, size_t max, struct made *out)
+{
+    char known[ARTIFACT_ID], id[ARTIFACT_ID];
+    if (!w->recall)
+        return false;
+    known_id(w, number, text, known);
+    if (store_find_known(w->store, known, id))
+        return false;
+    if (store_find(w->store, span_str(id), &out->artifact) == 0) {
+        memcpy(out->filename, out->artifact.filename, sizeof out->filename);
+        fill_entry(w, out);
+        return true;
+    }
+    name_refused(text, max, out);
+    write_sentence(out, "it was deleted");
+    return true;
+}
+
+static void remember(struct workspace *w, unsigned number, struct span text, const struct made *out)
+{
+    char known[ARTIFACT_ID];
+    if (!w->remember)
+        return;
+    known_id(w, number, text, known);
+    if (store_put_known(w->store, known, &out->artifact))
+        log_warning("store.known_failed", log_str("artifact", out->artifact.id));
+}
+
 /* What a client gets, and what is kept of a directive that failed. */
 static void conclude(struct workspace *w, unsigned number, struct span text, const char *why,
                      struct made *out)
@@ -448,11 +522,12 @@ static void conclude(struct workspace *w, unsigned number, struct span text, con
     if (out->flag != FLAG_NONE) {
         out->artifact = (struct artifact){.bytes = 0};
         write_sentence(out, why[0] ? why : why_refused(out->flag));
-        keep(w, number, text, out);
+        if (!w->recall)
+            keep(w, number, text, out);
         return;
     }
-    store_url(w->store, &out->artifact, out->artifact.created_at, &out->url);
-    out->stored = write_entry(&out->artifact, buf_cstr(&out->url), &out->entry) == 0;
+    remember(w, number, text, out);
+    fill_entry(w, out);
 }
 
 void workspace_take(struct workspace *w, unsigned number, struct span text, enum flag refused, size_t max,
@@ -460,6 +535,8 @@ void workspace_take(struct workspace *w, unsigned number, struct span text, enum
 {
     char why[LIMIT_ERROR_TEXT] = "";
     made_init(out, refused);
+    if (refused == FLAG_NONE && recall(w, number, text, max, out))
+        return;
     if (refused == FLAG_NONE)
         out->flag = make(w, text, max, out, why);
     else

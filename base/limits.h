@@ -15,6 +15,7 @@ enum {
     LIMIT_FILENAME = 120,            /* artifact name with its extension */
     LIMIT_METADATA = 64 * 1024,      /* a directive's metadata object */
     LIMIT_CHANNELS = 128,            /* text channels of one reply */
+    LIMIT_PARTS = 1024,              /* text channels of a reply whose channels are parts of one text */
     LIMIT_HELD_TEXT = 64,            /* characters that may be held back as the beginning of a marker */
     LIMIT_HELD_BLANK = 64,           /* white space that may be held back */
     LIMIT_FLAGS = 64,                /* flags of one reply that are listed one by one */

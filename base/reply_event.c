@@ -8,8 +8,25 @@ void reply_event_delta(struct reply_event *e, enum delta_kind kind, uint32_t cha
         e->room = e->room ? e->room * 2 : 4;
         e->deltas = xrealloc(e->deltas, e->room * sizeof *e->deltas);
     }
+    e->more = e->more || kind > DELTA_CHANNEL_END;
     size_t at = where.p ? (size_t)(where.p - e->json.p) + e->json_at : 0;
     e->deltas[e->n++] = (struct delta){.kind = kind, .channel = channel, .at = at, .n = where.n};
+}
+
+void reply_event_ends_last(struct reply_event *e)
+{
+    size_t n = e->n, ends = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        ends += e->deltas[i].kind == DELTA_CHANNEL_END;
+    if (ends == 0 || (ends == 1 && e->deltas[n - 1].kind == DELTA_CHANNEL_END))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (e->deltas[i].kind == DELTA_CHANNEL_END)
+            reply_event_delta(e, DELTA_CHANNEL_END, e->deltas[i].channel, (struct span){0});
+    for (size_t i = 0; i < e->n; i++)
+        if (i >= n || e->deltas[i].kind != DELTA_CHANNEL_END)
+            e->deltas[kept++] = e->deltas[i];
+    e->n = kept;
 }
 
 void reply_event_reset(struct reply_event *e, struct span raw)

@@ -18,10 +18,29 @@ enum delta_kind {
     DELTA_TOKENS, /* log probabilities of this channel's text in this event; the inside of a JSON array */
     DELTA_CHANNEL_END, /* nothing of this channel comes after this event; deltas before it in the list come
                           first */
+    /* What says again, or points into, text that came as DELTA_TEXT. */
+    DELTA_REPEAT, /* the whole text of a channel once more, the inside of a string. A channel of which no
+                     text has come has it as its text, and ends with it. */
+    DELTA_REPEAT_TOKENS, /* next in the list after its DELTA_REPEAT: the log probabilities that go with it */
+    DELTA_EXCERPT,       /* some text of the reply once more, the inside of a string; cleaned by itself */
+    DELTA_LIST,   /* notes on a channel's text (annotations, citations): the inside of an array. Next in the
+                     list are its items, each followed by its offsets, and these by its excerpts. */
+    DELTA_ITEM,   /* an item with all its bytes. n = 0: the event itself is one, and no list is before it */
+    DELTA_OFFSET, /* a number in the item, an offset into the channel's text; the second one of an item is the
+                     end of a range, behind its last character. n = 0: it is not there, which says 0 */
+    DELTA_ECHO,   /* a string, with its quotes, in which the request's prompt comes back */
+    DELTA_WITHHELD, /* a value in which the prompt, or the whole reply, comes back in a form that cannot be
+                       cleaned (token numbers): null stands in for it once something was added or removed */
+    DELTA_BESIDE,   /* a value that goes with this event's text of the channel and cannot be cut like it: null
+                       stands in for it when that text does not pass as it came */
 };
+
+/* How a dialect counts its offsets into text. */
+enum offset_unit { OFFSETS_NONE, OFFSETS_BYTES /* of UTF-8 */, OFFSETS_POINTS /* Unicode code points */ };
 
 struct delta {
     enum delta_kind kind;
+    bool nth;         /* `channel` is not its number: it counts the channels that have had text, from 0 */
     uint32_t channel; /* the dialect's number of a text channel: the choice's index … */
     size_t at, n;     /* offset into `raw`, length */
 };
@@ -33,13 +52,22 @@ struct reply_event {
     bool whole;       /* a whole reply body, not one event of a stream */
     struct delta *deltas; /* in the order of the bytes, but ends come after all text of their channel */
     size_t n, room;
+    bool more; /* some are of a kind behind DELTA_CHANNEL_END; kept by reply_event_delta */
     bool
         bare; /* carries nothing but text and its log probabilities: may be left out when both became empty */
-    bool ends_reply;  /* the report goes in here */
-    size_t report_at; /* offset in raw of the closing brace before which top-level keys go; with ends_reply */
+    bool opens;      /* a text begins behind it, or the whole reply: all of it will come */
+    bool begins;     /* says which reply it is: the shape kept of this event is what report_event gets */
+    bool ends_reply; /* the report goes in here */
+    size_t
+        report_at; /* offset in raw of the closing brace before which the report's keys go; with ends_reply */
     bool report_first; /* the object is empty: no comma before the report */
     bool ends_stream;  /* `[DONE]`: nothing may come after it, everything held must be out before it */
     bool error;        /* the provider's own error event */
+    bool may_go_on; /* it ends channels of which it is the first event, and there are providers that say so in
+                       every event: what comes next tells */
+    bool goes_on;   /* with error: the event that ends the reply may still follow */
+    size_t number_at, number_n; /* the digits of the event's place in the stream, which must rise from event
+                                   to event; n = 0: it has none */
 };
 
 /* Which channels of a reply have ended so far; zero it to start. Kept by the filter, read and written by the
@@ -47,7 +75,23 @@ struct reply_event {
 struct reply_ends {
     uint64_t seen[LIMIT_CHANNELS / 64];
     unsigned count; /* distinct ones */
+    /* For dialects whose channels may go on after an end. */
+    uint64_t begun[LIMIT_CHANNELS / 64]; /* of which anything came */
+    unsigned begun_count;
+    bool repeated; /* the provider says in every event that it is the end */
 };
+
+/* Whether something of the channel came before. */
+static inline bool reply_ends_begin(struct reply_ends *ends, uint32_t channel)
+{
+    if (channel >= LIMIT_CHANNELS)
+        return true;
+    uint64_t bit = 1ULL << channel % 64, *word = &ends->begun[channel / 64];
+    bool before = *word & bit;
+    ends->begun_count += !before;
+    *word |= bit;
+    return before;
+}
 
 static inline void reply_ends_add(struct reply_ends *ends, uint32_t channel)
 {
@@ -63,6 +107,9 @@ static inline void reply_ends_add(struct reply_ends *ends, uint32_t channel)
 /* Adds a delta for `where`, a span of e->json (NULL for an end); grows the list, which is the caller's and
  * reused from event to event. */
 void reply_event_delta(struct reply_event *e, enum delta_kind kind, uint32_t channel, struct span where);
+/* Moves the ends behind everything else: with several replies in an event some text of a channel may come
+ * after its end. */
+void reply_event_ends_last(struct reply_event *e);
 /* Empties it for the next event, keeping the list's memory. */
 void reply_event_reset(struct reply_event *e, struct span raw);
 void reply_event_free(struct reply_event *e);

@@ -321,8 +321,11 @@ int read_map(const struct source *s, const struct where *w, const struct node *n
              const struct key_table *table, void *record)
 {
     uint64_t seen = 0;
-    if (n->kind != NODE_MAP)
-        return refuse_found(s, w, n, "a map (key: value)", true);
+    char expected[64];
+    if (n->kind != NODE_MAP) {
+        snprintf(expected, sizeof expected, "a map (%s: …)", table->keys[0].name);
+        return refuse_found(s, w, n, expected, true);
+    }
     for (size_t i = 0; i < n->n; i++)
         if (read_member(s, w, &n->members[i], table, &seen, record))
             return -1;

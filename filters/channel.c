@@ -1,6 +1,7 @@
 #include "filters/reply_state.h"
 
 #include "base/xalloc.h"
+#include "filters/character.h"
 
 static bool is_buffered(const struct reply *r)
 {
@@ -33,6 +34,8 @@ static void on_text(void *arg, struct span escaped)
     struct reply *r = c->reply;
     if (!c->visible && !is_blank(escaped))
         c->visible = true;
+    if (c->muted)
+        return;
     if (c->held && is_buffered(r)) {
         if (buf_add(&c->held->pending, escaped) < 0)
             r->failed = true;
@@ -75,7 +78,8 @@ static void on_directive(void *arg, struct buf *text, enum directive_end how)
         return;
     }
     r->directive_bytes += text->n < left ? text->n : left;
-    unsigned number = report_open(&r->report, c->number);
+    unsigned number =
+        report_open(&r->report, c->number, c->position - (c->removals ? c->removals->total : 0));
     r->callbacks.directive(r->arg, number, text, refused);
 }
 
@@ -87,10 +91,13 @@ static void on_stray_marker(void *arg)
     c->reply->totals.flags[FLAG_STRAY_MARKER]++;
 }
 
-static void on_fate(void *arg, size_t bytes, bool kept)
+static void on_fate(void *arg, size_t bytes, size_t points, bool kept)
 {
     struct channel *c = arg;
+    enum offset_unit unit = c->reply->settings.dialect.offsets;
     c->decided += bytes;
+    if (unit != OFFSETS_NONE)
+        offsets_fate(c, unit == OFFSETS_POINTS ? points : bytes, kept);
     if (c->tokens)
         tokens_fate(c->tokens, bytes, kept);
 }
@@ -100,6 +107,14 @@ static const struct directive_callbacks callbacks = {
     .directive = on_directive,
     .stray_marker = on_stray_marker,
     .fate = on_fate,
+};
+
+static const struct directive_callbacks counting_callbacks = {
+    .text = on_text,
+    .directive = on_directive,
+    .stray_marker = on_stray_marker,
+    .fate = on_fate,
+    .count_points = true,
 };
 
 /* ---- */
@@ -112,26 +127,41 @@ struct channel *channel_find(const struct reply *r, uint32_t number)
     return c;
 }
 
+/* Each channel may hold an open directive: what they may hold together is kept near the limit for the
+ * reply. */
+static size_t directive_max(const struct reply *r)
+{
+    unsigned open = 0;
+    for (const struct channel *c = r->channels; c; c = c->next)
+        open += c->open || !r->settings.dialect.parts;
+    size_t max = r->settings.directive_total / (open + 1);
+    return max < r->settings.directive_max ? max : r->settings.directive_max;
+}
+
+static struct channel *channel_create(struct reply *r, uint32_t number)
+{
+    struct channel *c = xcalloc(1, sizeof *c);
+    bool count = r->settings.dialect.offsets == OFFSETS_POINTS;
+    c->reply = r;
+    c->number = number;
+    c->midway = r->midway;
+    c->filter = directive_filter_create(count ? &counting_callbacks : &callbacks, c, directive_max(r));
+    return c;
+}
+
 struct channel *channel_get(struct reply *r, uint32_t number)
 {
     struct channel **link = &r->channels;
-    unsigned n = 0;
-    for (; *link; link = &(*link)->next, n++)
-        if ((*link)->number == number)
-            return *link;
-    if (n == LIMIT_CHANNELS)
+    unsigned n = 0, max = r->settings.dialect.parts ? LIMIT_PARTS : LIMIT_CHANNELS;
+    if (r->latest && r->latest->number == number)
+        return r->latest;
+    for (; *link && (*link)->number != number; link = &(*link)->next)
+        n++;
+    if (!*link && n == max)
         return NULL;
-    struct channel *c = xcalloc(1, sizeof *c);
-    /* Each channel may hold an open directive: what they may hold together is kept near the limit for the
-     * reply. */
-    size_t max = r->settings.directive_total / (n + 1);
-    if (max > r->settings.directive_max)
-        max = r->settings.directive_max;
-    c->reply = r;
-    c->number = number;
-    c->filter = directive_filter_create(&callbacks, c, max);
-    *link = c;
-    return c;
+    if (!*link)
+        *link = channel_create(r, number);
+    return r->latest = *link;
 }
 
 static void drop_held(struct channel *c)
@@ -151,7 +181,20 @@ void channel_destroy(struct channel *c)
     if (c->tokens)
         tokens_finish(c->tokens);
     xfree(c->tokens);
+    offsets_finish(c);
+    xfree(c->added);
     xfree(c);
+}
+
+bool channel_needs_sentence(const struct channel *c)
+{
+    if (!c->directives || c->visible)
+        return false;
+    for (const struct channel *b = c->reply->channels; c->reply->settings.dialect.parts && b != c;
+         b = b->next)
+        if (b->visible || b->shown)
+            return false;
+    return true;
 }
 
 static void keep_shape(struct channel *c)
@@ -166,6 +209,26 @@ static void keep_shape(struct channel *c)
     r->settings.dialect.keep_shape(&r->event, c->number, &c->held->shape);
 }
 
+static void miss(struct channel *c, const struct delta *d)
+{
+    struct reply *r = c->reply;
+    c->missed += tokens_text_length(span_of(r->event.raw.p + d->at, d->n));
+    rewrite_change(r, d->at, d->n, r->scratch.n, 0);
+    keep_shape(c);
+}
+
+void channel_resume(struct channel *c, struct span text)
+{
+    size_t length = tokens_text_length(text);
+    size_t seen = character_offset(text, length > c->missed ? length - c->missed : 0);
+    c->midway = false;
+    c->open = c->muted = true;
+    offsets_restart(c);
+    directive_filter_feed(c->filter, span_of(text.p, seen));
+    c->muted = false;
+    c->late = span_from(text, seen);
+}
+
 void channel_feed(struct channel *c, const struct delta *d)
 {
     struct reply *r = c->reply;
@@ -173,6 +236,10 @@ void channel_feed(struct channel *c, const struct delta *d)
     c->place = d->at + d->n;
     if (text.n == 0)
         return;
+    if (c->midway) {
+        miss(c, d);
+        return;
+    }
     if (is_buffered(r))
         keep_shape(c);
     size_t from = r->scratch.n;
@@ -181,6 +248,8 @@ void channel_feed(struct channel *c, const struct delta *d)
     r->feeding_from = from;
     r->same = false;
     c->decided = 0;
+    if (!c->open)
+        offsets_restart(c);
     c->open = true;
     directive_filter_feed(c->filter, text);
 
@@ -213,6 +282,9 @@ void channel_end(struct channel *c)
     r->feeding_from = from;
     r->same = false;
     c->decided = 0;
+    if (c->late.n)
+        directive_filter_feed(c->filter, c->late);
+    c->late = (struct span){0};
     directive_filter_finish(c->filter);
     c->undecided = 0;
     c->tail = from;
@@ -223,7 +295,7 @@ void channel_end(struct channel *c)
 void channel_start_tokens(struct channel *c)
 {
     struct reply *r = c->reply;
-    if (c->tokens)
+    if (c->tokens || c->midway)
         return;
     c->tokens = xcalloc(1, sizeof *c->tokens);
     tokens_init(c->tokens, r->settings.event_max);
@@ -264,8 +336,8 @@ void channel_tokens(struct channel *c, const struct delta *d)
 
 void channel_rest(struct channel *c)
 {
-    if (c->held && !c->reported && !c->held->pending.n && !directive_filter_holding(c->filter) &&
-        !(c->tokens && tokens_any(c->tokens)))
+    if (c->held && !c->reported && !c->midway && !c->held->pending.n &&
+        !directive_filter_holding(c->filter) && !(c->tokens && tokens_any(c->tokens)))
         drop_held(c);
 }
 

@@ -14,6 +14,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/span.h"
+
 enum { CHARACTER_BYTE = 0x1000000 }; /* added to a byte of 0x80 or more that stands there unescaped */
 
 struct character {
@@ -46,6 +48,39 @@ static inline size_t character_length(uint32_t c, bool after_high)
     if (c < 0x800)
         return 2;
     return after_high && character_is_low(c) ? 1 : 3;
+}
+
+/* Bytes of these eight that go on with a UTF-8 sequence. */
+static inline size_t character_continuations(uint64_t eight)
+{
+    const uint64_t ones = 0x0101010101010101;
+    return (size_t)(((eight >> 7 & ~(eight >> 6) & ones) * ones) >> 56);
+}
+
+/* Code points that begin in n bytes of text without escapes. */
+static inline size_t character_points(const char *p, size_t n)
+{
+    size_t points = n;
+    uint64_t eight = 0;
+    for (; n >= sizeof eight; p += sizeof eight, n -= sizeof eight) {
+        memcpy(&eight, p, sizeof eight);
+        points -= character_continuations(eight);
+    }
+    eight = 0;
+    if (n >= 4) { /* the bytes that both halves hold count once: they are ORed onto themselves */
+        uint32_t first, last;
+        memcpy(&first, p, sizeof first);
+        memcpy(&last, p + n - sizeof last, sizeof last);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        eight = first | (uint64_t)last << 8 * (n - sizeof last);
+#else
+        eight = (uint64_t)first << 32 | (uint64_t)last << 8 * (8 - n);
+#endif
+        return points - character_continuations(eight);
+    }
+    for (size_t i = 0; i < n; i++)
+        points -= ((unsigned char)p[i] & 0xc0) == 0x80;
+    return points;
 }
 
 static inline int character_hex(char c)
@@ -102,6 +137,22 @@ static inline bool character_read(const char *p, const char *end, bool last, str
         return character_escape(p, end, last, ch);
     *ch = (struct character){byte < 0x80 ? byte : CHARACTER_BYTE | byte, 1};
     return true;
+}
+
+/* Where, in the escaped inside of a string, the character stands that begins `bytes` bytes of text behind its
+ * start. */
+static inline size_t character_offset(struct span inside, size_t bytes)
+{
+    const char *p = inside.p, *end = inside.n ? p + inside.n : p;
+    bool high = false;
+    struct character ch;
+    while (p < end && bytes && character_read(p, end, true, &ch)) {
+        size_t n = character_length(ch.c, high);
+        high = character_is_high(ch.c);
+        bytes -= n < bytes ? n : bytes;
+        p += ch.raw;
+    }
+    return (size_t)(p - inside.p);
 }
 
 static inline bool character_begins(char c)

@@ -79,7 +79,7 @@ struct run {
     const char *emit, *hold, *at, *end;
     bool last; /* nothing follows: an escape that is not complete will not be */
     bool fate_kept;
-    size_t fate;
+    size_t fate, fate_points;
 };
 
 /* ---- what becomes of a character ---- */
@@ -90,21 +90,33 @@ static void run_flush(struct directive_filter *f, struct run *r)
         f->callbacks->text(f->arg, span_of(r->emit, (size_t)(r->hold - r->emit)));
     r->emit = r->hold;
     if (r->fate && f->callbacks->fate)
-        f->callbacks->fate(f->arg, r->fate, r->fate_kept);
-    r->fate = 0;
+        f->callbacks->fate(f->arg, r->fate, r->fate_points, r->fate_kept);
+    r->fate = r->fate_points = 0;
 }
 
-static void run_fate(struct directive_filter *f, struct run *r, size_t bytes, bool kept)
+static void run_fate(struct directive_filter *f, struct run *r, size_t bytes, size_t points, bool kept)
 {
     if (r->fate_kept != kept)
         run_flush(f, r);
     r->fate_kept = kept;
     r->fate += bytes;
+    r->fate_points += points;
+}
+
+static void run_fate_one(struct directive_filter *f, struct run *r, uint32_t c, bool kept)
+{
+    run_fate(f, r, character_length(c, f->high != 0),
+             f->callbacks->count_points && !character_continues(c, f->high != 0), kept);
+}
+
+static size_t count_points(const struct directive_filter *f, const char *p, size_t n)
+{
+    return f->callbacks->count_points ? character_points(p, n) : 0;
 }
 
 static void run_drop_one(struct directive_filter *f, struct run *r, struct character ch)
 {
-    run_fate(f, r, character_length(ch.c, f->high != 0), false);
+    run_fate_one(f, r, ch.c, false);
     r->hold += ch.raw;
     r->emit = r->hold;
     f->high = character_is_high(ch.c) ? (uint16_t)ch.c : 0;
@@ -140,7 +152,7 @@ static void run_keep(struct directive_filter *f, struct run *r, unsigned n)
         f->out = next;
         f->line = ch.c == '\n';
         f->fenced = false;
-        run_fate(f, r, character_length(ch.c, f->high != 0), true);
+        run_fate_one(f, r, ch.c, true);
         f->high = character_is_high(ch.c) ? (uint16_t)ch.c : 0;
         r->hold += ch.raw;
     }
@@ -317,7 +329,7 @@ static bool is_plain(struct character ch)
 static void plain_text(struct directive_filter *f, struct run *r)
 {
     const char *p = r->at;
-    size_t bytes = 0;
+    size_t bytes = 0, points = 0;
     bool line = f->line;
     while (p < r->end && !(line && *p == '`')) {
         struct character ch;
@@ -325,17 +337,19 @@ static void plain_text(struct directive_filter *f, struct run *r)
         if (n) {
             line = false;
             bytes += n;
+            points += count_points(f, p, n);
             p += n;
         }
         if (p == r->end || !character_read(p, r->end, r->last, &ch) || !is_plain(ch))
             break;
         line = ch.c == '\n';
         bytes += character_length(ch.c, false);
+        points += f->callbacks->count_points;
         p += ch.raw;
     }
     if (p == r->at)
         return;
-    run_fate(f, r, bytes, true);
+    run_fate(f, r, bytes, points, true);
     f->line = line;
     f->fenced = false;
     f->high = 0;
@@ -348,7 +362,7 @@ static void plain_inside(struct directive_filter *f, struct run *r)
     size_t n = character_plain(r->at, (size_t)(r->end - r->at));
     if (n == 0)
         return;
-    run_fate(f, r, n, false);
+    run_fate(f, r, n, count_points(f, r->at, n), false);
     body_add(&f->body, r->at, n);
     r->emit = r->hold = r->at = r->at + n;
 }
@@ -445,7 +459,7 @@ static bool feed_plain(struct directive_filter *f, struct span s)
     f->high = 0;
     f->callbacks->text(f->arg, s);
     if (f->callbacks->fate)
-        f->callbacks->fate(f->arg, s.n, true);
+        f->callbacks->fate(f->arg, s.n, count_points(f, s.p, s.n), true);
     return true;
 }
 

@@ -45,8 +45,10 @@ struct directive_callbacks {
     void (*stray_marker)(void *arg);
     /* May be NULL. What became of the input, in order: so many bytes of (unescaped, UTF-8) text were passed
      * on (kept) or taken out. Comes for every byte exactly once, when it is decided. Used to keep log
-     * probabilities in step with the text. */
-    void (*fate)(void *arg, size_t bytes, bool kept);
+     * probabilities and offsets in step with the text. points: how many code points begin in these bytes, or
+     * 0 unless `count_points`. */
+    void (*fate)(void *arg, size_t bytes, size_t points, bool kept);
+    bool count_points;
 };
 
 /* `max` caps the text of one directive in bytes. The callbacks must outlive the filter. */

@@ -6,6 +6,8 @@
 
 enum { IN_ROOM = 2 * LIMIT_READ, STEP = 2048 };
 
+static const char BOM[] = "\xef\xbb\xbf";
+
 struct reply *reply_create(const struct reply_settings *settings, const struct reply_callbacks *callbacks,
                            void *arg)
 {
@@ -19,6 +21,11 @@ struct reply *reply_create(const struct reply_settings *settings, const struct r
     /* A whole body's text, what its ends add to it, and the report. */
     buf_init(&r->scratch, 2 * r->settings.event_max + IN_ROOM);
     buf_init(&r->error_event, LIMIT_READ);
+    r->midway = r->partial = settings->resumed;
+    buf_init(&r->frame, LIMIT_READ);
+    buf_init(&r->later, r->settings.event_max + IN_ROOM);
+    for (int i = 0; i < 2; i++)
+        buf_init(&r->echoes[i], r->settings.echoes[i].n);
     return r;
 }
 
@@ -31,6 +38,9 @@ void reply_destroy(struct reply *r)
         r->channels = c->next;
         channel_destroy(c);
     }
+    repeat_finish(r);
+    buf_free(&r->frame);
+    buf_free(&r->later);
     report_finish(&r->report);
     reply_event_free(&r->event);
     xfree(r->changes);
@@ -52,10 +62,69 @@ void reply_own_event(struct reply *r, struct buf *out)
     reply_flush(r, out);
     for (; r->open_end; r->open_end--)
         buf_addc(out, '\n');
+    if (r->settings.framing == REPLY_ARRAY) {
+        buf_adds(out, r->array_items ? ",\r\n" : r->array_open ? "" : "[");
+        r->array_open = r->array_items = true;
+    }
+    r->own_from = out->n;
+    r->own = true;
     r->totals.events_out++;
 }
 
+/* Dialects frame their events for an event stream, or as their API does. In an array an item is the data
+ * alone, and a line is the data and its end. */
+void reply_own_end(struct reply *r, struct buf *out)
+{
+    bool array = r->settings.framing == REPLY_ARRAY;
+    if ((!array && r->settings.framing != REPLY_NDJSON) || out->n <= r->own_from)
+        return;
+    struct sse_fields fields;
+    sse_parse(span_from(buf_span(out), r->own_from), false, &fields);
+    if (fields.data_lines != 1)
+        return;
+    memmove(out->data + out->start + r->own_from, fields.data.p, fields.data.n);
+    buf_cut(out, r->own_from + fields.data.n);
+    if (!array)
+        buf_addc(out, '\n');
+}
+
 /* ---- one event ---- */
+
+/* A JSON value with no field's name before it, which is how Gemini says an error in an event stream. The
+ * empty span for everything else. */
+static struct span bare_json(struct span block)
+{
+    struct span value;
+    if (block.n == 0 || block.p[0] != '{' || !json_document(block, &value))
+        return span_of(block.p, 0);
+    return block;
+}
+
+/* An item of an array; its end ends the stream. */
+static void read_item(struct reply *r, struct span block)
+{
+    struct reply_event *e = &r->event;
+    struct items_parts parts = items_parse(block);
+    r->lead = parts.lead.n;
+    r->lead_opens = parts.opens;
+    r->lead_comma = parts.comma;
+    e->json = parts.object;
+    e->json_at = parts.lead.n;
+    e->ends_stream = parts.object.n == 0 && parts.closes;
+}
+
+/* It is an error, or nothing: clients do not look at what is no event. */
+static void read_bare(struct reply *r)
+{
+    struct reply_event *e = &r->event;
+    struct reply_ends before = r->ends;
+    struct span block = e->raw;
+    r->settings.dialect.event(e, r->settings.choices, &r->ends);
+    bool error = e->error;
+    r->ends = before;
+    reply_event_reset(e, block);
+    e->error = r->bare = error;
+}
 
 /* Fills in r->event. `room` holds a joined copy of several data lines; to be freed after the event was read.
  */
@@ -64,12 +133,18 @@ static void read_block(struct reply *r, struct span block, struct buf *room)
     struct reply_event *e = &r->event;
     reply_event_reset(e, block);
     e->whole = r->settings.framing == REPLY_WHOLE;
-    e->json = block;
+    e->json_at = e->whole && span_starts(block, BOM) ? sizeof BOM - 1 : 0; /* browsers skip it too */
+    e->json = span_from(block, e->json_at);
+    r->bare = false;
+    if (r->settings.framing == REPLY_ARRAY)
+        read_item(r, block);
     if (r->settings.framing == REPLY_SSE) {
         struct sse_fields fields;
         (r->scan.lines == 1 ? sse_parse_line : sse_parse)(block, !r->first_done, &fields);
         r->first_done = true;
-        e->json = fields.data_lines ? fields.data : span_of(block.p, 0);
+        e->json = fields.data_lines ? fields.data : bare_json(block);
+        r->bare = fields.data_lines == 0 && e->json.n;
+        e->error = fields.data_lines == 0 && span_starts(block, "error:"); /* older versions of llama.cpp */
         e->json_at = (size_t)(e->json.p - block.p);
         char *copy = fields.data_lines > 1 ? buf_reserve(room, e->json.n) : NULL;
         if (copy) {
@@ -77,7 +152,9 @@ static void read_block(struct reply *r, struct span block, struct buf *room)
             e->json.p = copy;
         }
     }
-    if (e->json.n)
+    if (r->bare)
+        read_bare(r);
+    else if (e->json.n)
         r->settings.dialect.event(e, r->settings.choices, &r->ends);
 }
 
@@ -98,19 +175,101 @@ static bool take_event(struct reply *r, struct buf *out)
     return true;
 }
 
-static bool take_block(struct reply *r, struct span block, struct buf *out)
+/*
+ * Some providers say in every event of a channel that it is the last one. Where an event may be of that kind
+ * it is put off until the next one, or the end, tells; and if the channel went on, its ends are none.
+ */
+enum verdict { VERDICT_OPEN, VERDICT_ENDS, VERDICT_GOES_ON };
+
+static void put_off(struct reply *r, struct span block)
+{
+    const struct reply_event *e = &r->event;
+    memset(r->later_ends, 0, sizeof r->later_ends);
+    for (size_t i = 0; i < e->n; i++)
+        if (e->deltas[i].kind == DELTA_CHANNEL_END && e->deltas[i].channel < LIMIT_CHANNELS)
+            r->later_ends[e->deltas[i].channel / 64] |= 1ULL << e->deltas[i].channel % 64;
+    if (buf_add(&r->later, block) < 0)
+        r->failed = true;
+}
+
+static void drop_ends(struct reply *r, const struct reply_ends *before)
 {
     struct reply_event *e = &r->event;
+    size_t kept = 0;
+    for (size_t i = 0; i < e->n; i++)
+        if (e->deltas[i].kind != DELTA_CHANNEL_END)
+            e->deltas[kept++] = e->deltas[i];
+    e->n = kept;
+    e->ends_reply = false;
+    memcpy(r->ends.seen, before->seen, sizeof r->ends.seen);
+    r->ends.count = before->count;
+    r->ends.repeated = true;
+}
+
+static bool take_judged(struct reply *r, struct span block, enum verdict verdict, struct buf *out)
+{
+    struct reply_event *e = &r->event;
+    struct reply_ends before = r->ends;
     struct buf joined;
+    bool written = true;
     buf_init(&joined, r->settings.event_max + IN_ROOM);
     read_block(r, block, &joined);
+    if (e->may_go_on && !e->whole && verdict == VERDICT_OPEN) {
+        r->ends = before;
+        put_off(r, block);
+        goto out;
+    }
+    if (verdict == VERDICT_GOES_ON)
+        drop_ends(r, &before);
     r->totals.events_in++;
     r->totals.provider_error = r->totals.provider_error || e->error;
     r->totals.ended = r->totals.ended || e->ends_reply;
-    r->closing = e->ends_stream || (e->error && !e->ends_reply && !e->whole);
-    bool written = take_event(r, out);
+    r->closing = e->ends_stream || (e->error && !e->ends_reply && !e->goes_on && !e->whole);
+    written = take_event(r, out);
+out:
     buf_free(&joined);
     return written;
+}
+
+/* What the next block says of the event that was put off. One without data says nothing. */
+static enum verdict judge(struct reply *r, struct span next)
+{
+    struct reply_ends before = r->ends;
+    const struct reply_event *e = &r->event;
+    enum verdict verdict = VERDICT_ENDS;
+    struct buf joined;
+    bool first = r->first_done;
+    buf_init(&joined, r->settings.event_max + IN_ROOM);
+    read_block(r, next, &joined);
+    buf_free(&joined);
+    r->first_done = first;
+    r->ends = before;
+    if (e->json.n == 0 && !e->ends_stream && !e->error)
+        return VERDICT_OPEN;
+    for (size_t i = 0; i < e->n; i++)
+        if (e->deltas[i].channel < LIMIT_CHANNELS &&
+            r->later_ends[e->deltas[i].channel / 64] & 1ULL << e->deltas[i].channel % 64)
+            verdict = VERDICT_GOES_ON;
+    return verdict;
+}
+
+/* False: it waits, and stays in `later`. */
+static bool take_later(struct reply *r, enum verdict verdict, struct buf *out)
+{
+    if (!take_judged(r, buf_span(&r->later), verdict, out))
+        return false;
+    reply_flush(r, out);
+    buf_free(&r->later);
+    return true;
+}
+
+/* False: this block waits, or the one before it in `later` does. */
+static bool take_block(struct reply *r, struct span block, struct buf *out)
+{
+    enum verdict verdict = r->later.n ? judge(r, block) : VERDICT_OPEN;
+    if (verdict != VERDICT_OPEN && !take_later(r, verdict, out))
+        return false;
+    return r->failed || take_judged(r, block, VERDICT_OPEN, out);
 }
 
 /* ---- bytes into blocks ---- */
@@ -120,6 +279,13 @@ static size_t next_block(struct reply *r, struct span bytes, bool last)
 {
     if (r->settings.framing == REPLY_SSE)
         return sse_block(&r->scan, bytes, last);
+    if (r->settings.framing == REPLY_ARRAY) {
+        size_t n = items_block(&r->items, bytes);
+        if (n || !last)
+            return n;
+        r->items = (struct items_scan){0};
+        return bytes.n;
+    }
     size_t seen = r->scan.seen; /* no line ends in these bytes of the unfinished line */
     const char *end = memchr(bytes.p + seen, '\n', bytes.n - seen);
     r->scan.seen = end || last ? 0 : bytes.n;
@@ -142,10 +308,21 @@ static enum reply_state state_of(struct reply *r, const struct buf *out)
 /* The event at the front of `in` waits; what is behind it must not be lost. */
 static void keep_waiting(struct reply *r, size_t block, struct span rest)
 {
+    struct buf behind;
+    size_t waiting = block;
     buf_cut(&r->in, block);
     if (buf_add(&r->in, rest) < 0)
         r->failed = true;
-    r->event.raw = span_of(buf_span(&r->in).p, block);
+    if (r->later.n) {
+        waiting = r->later.n;
+        buf_init(&behind, r->in.max);
+        buf_move(&behind, &r->in);
+        buf_move(&r->in, &r->later);
+        if (buf_add(&r->in, buf_span(&behind)) < 0)
+            r->failed = true;
+        buf_free(&behind);
+    }
+    r->event.raw = span_of(buf_span(&r->in).p, waiting);
 }
 
 /* Completes the unfinished block in `in`; false: it is still unfinished, or waits. */
@@ -154,7 +331,7 @@ static bool complete_block(struct reply *r, struct span *bytes, struct buf *out)
     while (bytes->n) {
         size_t had = r->in.n, n = bytes->n < STEP ? bytes->n : STEP;
         if (had + n > r->settings.event_max + STEP || buf_addn(&r->in, bytes->p, n) < 0) {
-            r->failed = true;
+            r->failed = r->overlong = true;
             return false;
         }
         size_t block = next_block(r, buf_span(&r->in), false);
@@ -182,7 +359,7 @@ static void take_bytes(struct reply *r, struct span bytes, struct buf *out)
         size_t block = next_block(r, bytes, false);
         if (block == 0) {
             if (bytes.n > r->settings.event_max || buf_add(&r->in, bytes) < 0)
-                r->failed = true;
+                r->failed = r->overlong = true;
             break;
         }
         if (!take_block(r, span_of(bytes.p, block), out)) {
@@ -230,14 +407,32 @@ static unsigned missing_line_ends(struct span block)
     return 2 - found;
 }
 
+/* The same in the reply's framing: an event stream has an empty line between two blocks, lines have none. */
+static unsigned open_end(const struct reply *r, struct span block)
+{
+    unsigned missing = missing_line_ends(block);
+    switch (r->settings.framing) {
+    case REPLY_SSE:
+        return missing;
+    case REPLY_NDJSON:
+        return missing == 2;
+    default:
+        return 0;
+    }
+}
+
 /* A block that was cut short is of use only when its data is whole. */
 static bool is_of_use(const struct reply *r, struct span block)
 {
     struct sse_fields fields;
     struct span value;
+    if (r->settings.framing == REPLY_ARRAY)
+        return items_parse(block).closes;
     if (r->settings.framing != REPLY_SSE)
         return json_document(block, &value);
     sse_parse(block, !r->first_done, &fields);
+    if (fields.data_lines == 0)
+        return bare_json(block).n > 0;
     return fields.data_lines == 1 && (json_document(fields.data, &value) || span_is(fields.data, "[DONE]"));
 }
 
@@ -261,20 +456,42 @@ static void end_stream(struct reply *r, struct buf *out)
         size_t n = next_block(r, block, true);
         block.n = n ? n : block.n;
         if (r->clean || missing_line_ends(block) == 0 || is_of_use(r, block)) {
-            if (!take_block(r, block, out))
+            if (!take_block(r, block, out)) {
+                keep_waiting(r, block.n, span_of("", 0));
                 return;
+            }
             reply_flush(r, out);
-            if (r->settings.framing == REPLY_SSE)
-                r->open_end = missing_line_ends(block);
+            r->open_end = open_end(r, block);
         }
         buf_free(&r->in);
+    }
+    if (r->later.n && !take_later(r, VERDICT_ENDS, out)) {
+        keep_waiting(r, 0, span_of("", 0));
+        return;
     }
     if (!r->closed) {
         r->closed = r->closing = true;
         reply_event_reset(&r->event, span_of("", 0));
+        r->lead = 0;
+        r->lead_opens = r->lead_comma = r->bare = false;
         take_event(r, out);
         reply_flush(r, out);
     }
+}
+
+/* With the number that is its turn. */
+static void write_error_event(struct reply *r, struct buf *out)
+{
+    struct span event = buf_span(&r->error_event);
+    struct buf joined;
+    if (!r->numbered) {
+        buf_add(out, event);
+        return;
+    }
+    buf_init(&joined, LIMIT_READ);
+    read_block(r, event, &joined);
+    buf_free(&joined);
+    rewrite_plain(r, out);
 }
 
 static enum reply_state end(struct reply *r, struct buf *out)
@@ -287,7 +504,10 @@ static enum reply_state end(struct reply *r, struct buf *out)
         return state_of(r, out);
     if (r->error_event.n && !r->done_seen && !r->totals.provider_error) {
         reply_own_event(r, out);
-        buf_add(out, buf_span(&r->error_event));
+        write_error_event(r, out);
+        reply_own_end(r, out);
+        if (r->settings.framing == REPLY_ARRAY)
+            buf_addc(out, ']');
     }
     buf_free(&r->error_event);
     buf_free(&r->in);
@@ -297,6 +517,11 @@ static enum reply_state end(struct reply *r, struct buf *out)
 
 enum reply_state reply_end(struct reply *r, bool clean, struct span error_event, struct buf *out)
 {
+    if (r->overlong && !clean && !r->ending) { /* the stream ends before that event */
+        r->failed = r->overlong = false;
+        buf_free(&r->in);
+        r->scan = (struct sse_scan){.started = true};
+    }
     if (r->failed || r->ending)
         return state_of(r, out);
     r->ending = true;
@@ -318,8 +543,8 @@ enum reply_state reply_resume(struct reply *r, struct buf *out)
     buf_init(&rest, r->in.max);
     buf_move(&rest, &r->in);
     /* The last block of a stream may have waited; only then is there no more. */
-    if (r->ending && block && block == rest.n && r->settings.framing == REPLY_SSE)
-        r->open_end = missing_line_ends(buf_span(&rest));
+    if (r->ending && block && block == rest.n)
+        r->open_end = open_end(r, buf_span(&rest));
     if (rest.n > block)
         take_bytes(r, span_from(buf_span(&rest), block), out);
     buf_free(&rest);
@@ -349,7 +574,7 @@ void reply_reasons(const struct reply *r, struct buf *out)
 
 size_t reply_held_bytes(const struct reply *r)
 {
-    size_t n = r->in.n;
+    size_t n = r->in.n + r->later.n;
     for (const struct channel *c = r->channels; c; c = c->next)
         n += channel_held_bytes(c);
     return n;
@@ -358,6 +583,11 @@ size_t reply_held_bytes(const struct reply *r)
 bool reply_between_events(const struct reply *r)
 {
     return r->settings.framing != REPLY_WHOLE && r->open_end == 0;
+}
+
+bool reply_is_inside(const struct reply *r)
+{
+    return r->totals.events_out > 0 && !r->done_seen;
 }
 
 const struct reply_totals *reply_totals(const struct reply *r)

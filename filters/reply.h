@@ -25,16 +25,20 @@
 #include "base/span.h"
 #include "filters/directive.h"
 
-enum reply_framing { REPLY_SSE, REPLY_NDJSON, REPLY_WHOLE };
+/* REPLY_ARRAY: one JSON array, whose objects come one after the other. */
+enum reply_framing { REPLY_SSE, REPLY_NDJSON, REPLY_ARRAY, REPLY_WHOLE };
 enum reply_mode { REPLY_SUPPRESS, REPLY_BUFFER };
 
 /* As in providers/dialect.h. */
 struct reply_dialect {
     void (*event)(struct reply_event *e, unsigned choices, struct reply_ends *ends);
     void (*keep_shape)(const struct reply_event *e, uint32_t channel, struct buf *out);
-    void (*text_event)(struct span shape, uint32_t channel, struct span escaped, struct span tokens,
-                       struct buf *out);
-    void (*report_event)(struct span shape, struct span report, bool cut, struct buf *out);
+    void (*text_event)(struct span shape, uint32_t channel, int64_t number, struct span escaped,
+                       struct span tokens, struct buf *out);
+    void (*report_event)(struct span shape, int64_t number, struct span report, bool cut, struct buf *out);
+    void (*citation)(struct span entry, size_t at, struct buf *out);
+    enum offset_unit offsets;
+    bool parts;
 };
 
 struct reply_settings {
@@ -47,6 +51,12 @@ struct reply_settings {
     size_t directive_total; /* bytes of all of a reply */
     unsigned directives;    /* of a reply */
     size_t event_max;       /* an unfinished event, and a whole body (limits.reply_body) */
+    /* A stored stream that is fetched again, which may begin inside of a text: until one begins
+     * (reply_event's `opens`) pieces of text are of no use, and wait for the text as a whole. */
+    bool resumed;
+    /* What was added to the prompt (the inside of a JSON string), to be cut out where the prompt comes back;
+     * more than one when it is not known which. Borrowed. */
+    struct span echoes[2];
 };
 
 /* What became of a directive. `entry` is its object in outbound_artifacts as JSON text, empty when there is
@@ -75,7 +85,8 @@ enum reply_state {
     REPLY_DONE,    /* after reply_end: everything is out */
     REPLY_FAILED /* an event or body over event_max, more than LIMIT_CHANNELS channels, `out` full, or a whole
                     body that was cut; what is in `out` may be sent (nothing, for a whole body), then the
-                    stream ends with an error */
+                    stream ends with an error. After an event that was too large, reply_end (not clean) still
+                    delivers what was before it; otherwise it answers REPLY_FAILED again */
 };
 
 /* What the audit record and the metrics want to know. */
@@ -117,6 +128,9 @@ size_t reply_held_bytes(const struct reply *r);
 /* True when what was put out ends with a whole event, so that a keep-alive may be written: always for
  * streams, never for a whole body. */
 bool reply_between_events(const struct reply *r);
+/* Whether the reply's first event has gone out and the one that ends the stream has not: where an event that
+ * says nothing has its place. */
+bool reply_is_inside(const struct reply *r);
 const struct reply_totals *reply_totals(const struct reply *r);
 
 #endif

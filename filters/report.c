@@ -5,6 +5,7 @@
 
 struct report_entry {
     uint32_t channel;
+    size_t at; /* where it stood in the channel's text */
     enum flag flag;
     bool settled;
     /* NULL: empty */
@@ -23,13 +24,13 @@ void report_finish(struct report *p)
     *p = (struct report){0};
 }
 
-unsigned report_open(struct report *p, uint32_t channel)
+unsigned report_open(struct report *p, uint32_t channel, size_t at)
 {
     if (p->n == p->room) {
         p->room = p->room ? p->room * 2 : 4;
         p->list = xrealloc(p->list, p->room * sizeof *p->list);
     }
-    p->list[p->n] = (struct report_entry){.channel = channel};
+    p->list[p->n] = (struct report_entry){.channel = channel, .at = at};
     p->pending++;
     return p->n++;
 }
@@ -238,6 +239,29 @@ void report_links(const struct report *p, uint32_t channel, struct buf *out)
         buf_adds(out, "](");
         add_address(e->url, out);
         buf_addc(out, ')');
+        any = true;
+    }
+}
+
+bool report_has_files(const struct report *p, uint32_t channel)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].channel == channel && p->list[i].entry)
+            return true;
+    return false;
+}
+
+void report_citations(const struct report *p, uint32_t channel,
+                      void (*citation)(struct span entry, size_t at, struct buf *out), struct buf *out)
+{
+    bool any = false;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct report_entry *e = &p->list[i];
+        if (e->channel != channel || !e->entry)
+            continue;
+        if (any)
+            buf_addc(out, ',');
+        citation(span_str(e->entry), e->at, out);
         any = true;
     }
 }

@@ -23,8 +23,8 @@ struct report {
 };
 
 void report_finish(struct report *p);
-/* A directive of that channel; answers its number. */
-unsigned report_open(struct report *p, uint32_t channel) MUST_USE;
+/* A directive of that channel, and where it stood in the text that is left; answers its number. */
+unsigned report_open(struct report *p, uint32_t channel, size_t at) MUST_USE;
 /* False: no such directive, or it is settled already; then nothing was taken. */
 bool report_settle(struct report *p, unsigned number, const struct reply_artifact *a) MUST_USE;
 /* Whether a report is owed to the client: a directive or a marker was seen, and it was not told yet. */
@@ -40,5 +40,9 @@ void report_sentence(const struct report *p, uint32_t channel, struct buf *out);
 /* Appends, as the inside of a JSON string, an empty line and one Markdown link a line for each file of that
  * channel; nothing when there are none. */
 void report_links(const struct report *p, uint32_t channel, struct buf *out);
+/* Whether that channel has files, and appends a note for each, comma separated. */
+bool report_has_files(const struct report *p, uint32_t channel);
+void report_citations(const struct report *p, uint32_t channel,
+                      void (*citation)(struct span entry, size_t at, struct buf *out), struct buf *out);
 
 #endif

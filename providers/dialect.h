@@ -17,6 +17,7 @@ struct request_facts {
     bool stream;
     unsigned choices;       /* `n`; 1 when absent */
     bool machine_read;      /* product.md §2.4: response_format, forced tool_choice … */
+    bool kept;              /* the provider keeps the reply, so that it can be fetched again */
     bool explains_protocol; /* the caller's own text already holds `<<<HW_ATTACHMENT` */
     struct span hw;         /* value of the top-level key; n = 0: absent */
     struct span hw_whole;   /* key and value, as json_iter's whole */
@@ -24,14 +25,22 @@ struct request_facts {
     struct span place; /* value in which the protocol text goes; the dialect's own business */
 };
 
-/* How replies are framed. */
-enum framing { FRAMING_SSE, FRAMING_NDJSON, FRAMING_WHOLE };
+/* What path and query say of a request, for an API in which the body does not. */
+struct request_target {
+    struct span model; /* as it stands there, percent-encoded; may be empty */
+    bool stream;
+};
+
+/* How replies are framed: FRAMING_ARRAY is one JSON array, whose objects come one after the other. */
+enum framing { FRAMING_WHOLE, FRAMING_SSE, FRAMING_NDJSON, FRAMING_ARRAY };
 
 struct dialect {
     enum api api;
     /* Reads a request. A body that is no JSON, or of another shape than this API's, leaves facts->root empty;
      * that is no error. */
     void (*request)(struct span body, struct request_facts *facts);
+    /* The same for path (under the provider) and query. NULL: they say nothing. */
+    void (*target)(struct span path, struct span query, struct request_target *target);
     /* Adds to `edits` (offsets into body) what puts the protocol text (escaped: the inside of a JSON string)
      * in its place; `room` owns the inserted bytes, must outlive the edits and may not grow any more. Called
      * only when facts->root is not empty. */
@@ -46,19 +55,33 @@ struct dialect {
      * hundred bytes. */
     void (*keep_shape)(const struct reply_event *e, uint32_t channel, struct buf *out);
     /* A whole framed event of that shape with this (escaped) text in that channel and, where given, this
-     * (inside of a JSON array) in the place for log probabilities (NULL span: none). */
-    void (*text_event)(struct span shape, uint32_t channel, struct span escaped, struct span tokens,
-                       struct buf *out);
+     * (inside of a JSON array) in the place for log probabilities (NULL span: none). number: its place in a
+     * stream whose events have reply_event's number_at; -1: they have none. */
+    void (*text_event)(struct span shape, uint32_t channel, int64_t number, struct span escaped,
+                       struct span tokens, struct buf *out);
     /* A whole framed event of the kind that ends a reply, carrying `report` (members without braces, e.g.
-     * "outbound_artifacts":[…]). `shape` may be empty. cut: the provider broke the reply off, so it did not
-     * stop by itself. */
-    void (*report_event)(struct span shape, struct span report, bool cut, struct buf *out);
+     * "outbound_artifacts":[…]). `shape` is of the event that `begins` the reply, else of one with text, and
+     * may be empty. cut: the provider broke the reply off, so it did not stop by itself. */
+    void (*report_event)(struct span shape, int64_t number, struct span report, bool cut, struct buf *out);
+    /* A note on the text for the artifact whose entry in outbound_artifacts this is, and which stood at this
+     * offset of the text: goes into the DELTA_LISTs of the event that ends the reply. NULL: the API has
+     * none. */
+    void (*citation)(struct span entry, size_t at, struct buf *out);
+    /* What a DELTA_OFFSET counts. */
+    enum offset_unit offsets;
+    /* Channels are parts of one reply (content blocks, output parts), not replies of their own (choices,
+     * candidates): the sentence that stands in for a reply of which nothing is left goes into a part only
+     * when no part before it has shown text, and the event that ends the reply ends all of them. */
+    bool parts;
     /* An error of Penstock's own as a reply body, and as an event of a stream. named: as an SSE event called
      * `error`, which is what a caller asked for with X-HW-Errors: event; else as this API's own providers
      * send an error inside a running stream. */
     void (*error_body)(const struct error *e, struct buf *out);
     void (*error_event)(const struct error *e, bool named, struct buf *out);
-    /* What goes out while Penstock keeps a client of a stream waiting; empty: nothing. */
+    /* How a stream is framed whose content type does not tell (event streams and NDJSON do). Events of our
+     * own are written as an event stream wants them all the same, and the reply filter takes that off. */
+    enum framing untold_framing;
+    /* What goes out while Penstock keeps a client of an event stream waiting; empty: nothing. */
     const char *keep_alive;
 };
 

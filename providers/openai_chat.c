@@ -2,8 +2,8 @@
  * OpenAI Chat Completions and what speaks like it: Azure, OpenRouter, Moonshot, vLLM, llama.cpp, Mistral …
  *
  * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content
- * (message.content in a whole reply), a string or an array of parts. Reasoning, refusals, tool calls and
- * audio are no text and are never looked at.
+ * (message.content in a whole reply), a string, a part, or an array of either. Reasoning, refusals, tool
+ * calls and audio are no text and are never looked at.
  */
 #include "providers/openai_chat.h"
 
@@ -87,6 +87,8 @@ static void read_request_member(struct walk *w, struct span key, const char *key
         facts->model = type == JSON_STRING ? json_inside(value) : span_of("", 0);
     } else if (walk_key_is(&named, key, "stream")) {
         facts->stream = type == JSON_TRUE;
+    } else if (walk_key_is(&named, key, "store")) {
+        facts->kept = type == JSON_TRUE;
     } else if (walk_key_is(&named, key, "n")) {
         facts->choices = read_choices(value);
     } else if (walk_key_is(&named, key, "messages")) {
@@ -197,13 +199,18 @@ static void add_text(struct reading *r, struct span string)
     reply_event_delta(r->e, DELTA_TEXT, 0, json_inside(string));
 }
 
-/* A part is text when its type says so, or when it has none. */
+/* A part is text when its type says so, or when it has none; or a string of its own. */
 static void read_part(struct walk *w, struct reading *r)
 {
     struct span key, value, text = {0};
     bool is_text = true;
     if (!walk_enter(w, '{')) {
-        skip_counted(w, r);
+        if (!walk_skip(w, &value))
+            return;
+        if (is_string(value))
+            add_text(r, value);
+        else if (is_something(value))
+            r->bare = false;
         return;
     }
     while (walk_member(w, &key)) {
@@ -226,18 +233,34 @@ static void read_part(struct walk *w, struct reading *r)
 
 static void read_content(struct walk *w, struct reading *r)
 {
-    struct span value;
-    if (walk_enter(w, '[')) {
-        while (walk_item(w))
-            read_part(w, r);
+    if (!walk_enter(w, '[')) {
+        read_part(w, r);
         return;
     }
-    if (!walk_skip(w, &value))
+    while (walk_item(w))
+        read_part(w, r);
+}
+
+/* Citations of web pages, which say where in the text they belong; and files that were parsed, which do not.
+ */
+static void read_annotations(struct walk *w, struct reading *r)
+{
+    struct span list, citation, start, end;
+    if (!walk_skip(w, &list) || !is_something(list))
         return;
-    if (is_string(value))
-        add_text(r, value);
-    else if (is_something(value))
-        r->bare = false;
+    r->bare = false;
+    if (json_type(list) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(list);
+    reply_event_delta(r->e, DELTA_LIST, 0, json_inside(list));
+    while (json_next(&it) == 1) {
+        reply_event_delta(r->e, DELTA_ITEM, 0, it.whole);
+        if (json_type(it.value) != JSON_OBJECT || !json_member(it.value, "url_citation", &citation) ||
+            !json_member(citation, "start_index", &start) || !json_member(citation, "end_index", &end))
+            continue;
+        reply_event_delta(r->e, DELTA_OFFSET, 0, start);
+        reply_event_delta(r->e, DELTA_OFFSET, 0, end);
+    }
 }
 
 /* A delta, or the message of a whole reply. */
@@ -251,6 +274,8 @@ static void read_message(struct walk *w, struct reading *r)
     while (walk_member(w, &key)) {
         if (walk_key_is(w, key, "content"))
             read_content(w, r);
+        else if (walk_key_is(w, key, "annotations"))
+            read_annotations(w, r);
         else
             skip_counted(w, r);
     }
@@ -323,6 +348,13 @@ static inline enum choice_member choice_member(const struct walk *w, struct span
     }
 }
 
+static void add_beside(struct walk *w, struct reading *r)
+{
+    struct span value;
+    if (walk_skip(w, &value) && is_something(value))
+        reply_event_delta(r->e, DELTA_BESIDE, 0, value);
+}
+
 static void read_choice(struct walk *w, struct reading *r)
 {
     struct reply_event *e = r->e;
@@ -344,8 +376,10 @@ static void read_choice(struct walk *w, struct reading *r)
             walk_skip(w, &reason);
         } else if (member == CHOICE_LOGPROBS) {
             read_logprobs(w, r);
-        } else if (member == CHOICE_MESSAGE && !delta) {
+        } else if (member == CHOICE_MESSAGE && (e->whole || !delta)) {
             read_message(w, r);
+        } else if (walk_key_is(w, key, "token_ids")) { /* vLLM: the text once more, as numbers */
+            add_beside(w, r);
         } else {
             skip_counted(w, r);
         }
@@ -407,6 +441,29 @@ static bool is_frame(const struct walk *w, struct span key)
     }
 }
 
+/* All strings of a value that may hold a prompt. */
+static void add_echoes(struct reading *r, struct span value)
+{
+    enum { SHORTEST = 32 }; /* the protocol is longer */
+    const char *p = value.p, *end = value.p + value.n;
+    struct span string;
+    while (p < end && (p = memchr(p, '"', (size_t)(end - p))) && json_value(p, end, &string) == 0) {
+        if (string.n >= SHORTEST)
+            reply_event_delta(r->e, DELTA_ECHO, 0, string);
+        p += string.n;
+    }
+}
+
+/* Where the prompt comes back for a request that asked for it: vLLM, llama.cpp, OpenRouter. */
+static void read_echo(const struct walk *w, struct span key, struct span value, struct reading *r)
+{
+    if (walk_key_is(w, key, "prompt_text") || walk_key_is(w, key, "debug"))
+        add_echoes(r, value);
+    else if (walk_key_is(w, key, "prompt_token_ids") || walk_key_is(w, key, "prompt_logprobs") ||
+             walk_key_is(w, key, "__verbose"))
+        reply_event_delta(r->e, DELTA_WITHHELD, 0, value);
+}
+
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
@@ -427,26 +484,10 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         return;
     if (error && is_error(value))
         r->e->error = true;
-    if (is_something(value))
-        r->bare = false;
-}
-
-/* Ends are to stand behind all text of their channel, and with several choices of one index some text came
- * after one. */
-static void move_ends_back(struct reply_event *e)
-{
-    size_t n = e->n, kept = 0, ends = 0;
-    for (size_t i = 0; i < n; i++)
-        ends += e->deltas[i].kind == DELTA_CHANNEL_END;
-    if (ends == 0 || ends == 1)
-        return; /* one choice, and its end was added last */
-    for (size_t i = 0; i < n; i++)
-        if (e->deltas[i].kind == DELTA_CHANNEL_END)
-            reply_event_delta(e, DELTA_CHANNEL_END, e->deltas[i].channel, (struct span){0});
-    for (size_t i = 0; i < e->n; i++)
-        if (i >= n || e->deltas[i].kind != DELTA_CHANNEL_END)
-            e->deltas[kept++] = e->deltas[i];
-    e->n = kept;
+    if (!is_something(value))
+        return;
+    r->bare = false;
+    read_echo(w, key, value, r);
 }
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
@@ -469,7 +510,8 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->error = false;
         return;
     }
-    move_ends_back(e);
+    if (e->n > 1)
+        reply_event_ends_last(e);
     unsigned before = ends->count;
     *ends = r.ends;
     e->bare = r.bare && r.choices;
@@ -486,26 +528,28 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
  * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a
  * comma behind it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
  */
+/* The members that an event of our own repeats: those of the frame that are the same in every event, as they
+ * are spelt there. */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
     enum { LONGEST_VALUE = 160 };
-    static const char *const names[] = {"id",       "object",       "created",           "model",
-                                        "provider", "service_tier", "system_fingerprint"};
+    struct walk w = walk_text(e->json);
+    struct span key, value;
     buf_add_number(out, channel);
     buf_addc(out, ' ');
-    struct json_iter it = json_iter(e->json);
-    while (it.object && json_next(&it) == 1) {
-        enum json_type type = json_type(it.value);
-        if (type == JSON_OBJECT || type == JSON_ARRAY || it.value.n > LONGEST_VALUE)
+    walk_enter(&w, '{');
+    while (walk_member(&w, &key)) {
+        bool kept =
+            (is_frame(&w, key) && key.n != sizeof "obfuscation" - 1) || walk_key_is(&w, key, "provider");
+        if (!walk_skip(&w, &value))
+            break;
+        if (!kept || value.n > LONGEST_VALUE || value.p[0] == '{' || value.p[0] == '[')
             continue;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (json_key_is(&it, names[i])) {
-                buf_addc(out, '"');
-                buf_adds(out, names[i]);
-                buf_adds(out, "\":");
-                buf_add(out, it.value);
-                buf_addc(out, ',');
-            }
+        buf_addc(out, '"');
+        buf_add(out, key);
+        buf_adds(out, "\":");
+        buf_add(out, value);
+        buf_addc(out, ',');
     }
 }
 
@@ -520,12 +564,13 @@ static struct span shape_members(struct span shape, struct span *channel)
     return span_from(shape, channel->n + 1);
 }
 
-static void text_event(struct span shape, uint32_t channel, struct span escaped, struct span tokens,
-                       struct buf *out)
+static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
+                       struct span tokens, struct buf *out)
 {
-    struct span number;
+    struct span index;
+    (void)number;
     buf_adds(out, "data: {");
-    buf_add(out, shape_members(shape, &number));
+    buf_add(out, shape_members(shape, &index));
     buf_printf(out, "\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"", (unsigned)channel);
     buf_add(out, escaped);
     buf_adds(out, "\"}");
@@ -537,13 +582,14 @@ static void text_event(struct span shape, uint32_t channel, struct span escaped,
     buf_adds(out, ",\"finish_reason\":null}]}\n\n");
 }
 
-static void report_event(struct span shape, struct span report, bool cut, struct buf *out)
+static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
 {
-    struct span number;
+    struct span index;
+    (void)number;
     buf_adds(out, "data: {");
-    buf_add(out, shape_members(shape, &number));
+    buf_add(out, shape_members(shape, &index));
     buf_adds(out, "\"choices\":[{\"index\":");
-    buf_add(out, number);
+    buf_add(out, index);
     buf_adds(out, ",\"delta\":{},\"finish_reason\":");
     buf_adds(out, cut ? "\"error\"}]," : "\"stop\"}],");
     buf_add(out, report);
@@ -594,6 +640,7 @@ const struct dialect openai_chat = {
     .keep_shape = keep_shape,
     .text_event = text_event,
     .report_event = report_event,
+    .offsets = OFFSETS_POINTS,
     .error_body = openai_chat_error_body,
     .error_event = error_event,
     .keep_alive = ": keep-alive\n\n",

@@ -1,7 +1,12 @@
+#include "providers/anthropic_messages.h"
 #include "providers/dialect.h"
+#include "providers/gemini.h"
+#include "providers/ollama.h"
 #include "providers/openai_chat.h"
+#include "providers/openai_responses.h"
 
-static const struct dialect *const dialects[] = {&openai_chat};
+static const struct dialect *const dialects[] = {&openai_chat, &openai_responses, &anthropic_messages,
+                                                 &gemini, &ollama};
 
 const struct dialect *dialect_find(enum api api)
 {

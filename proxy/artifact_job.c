@@ -102,6 +102,8 @@ static struct consult_files *files_of(struct exchange *ex)
         f->store = ex->worker->store;
         f->owner = *exchange_owner(ex);
         f->image_generation = exchange_makes_images(ex);
+        f->remember = ex->kept || ex->stored;
+        f->recall = ex->stored;
         if (ex->consult_id[0])
             snprintf(f->consult, sizeof f->consult, "%s", ex->consult_id);
         else /* a stored reply that is fetched again is no consult of its own, but its files need a place */
@@ -159,9 +161,11 @@ static void job_work(struct job *job)
 {
     struct artifact_job *a = (struct artifact_job *)job;
     struct consult_files *f = a->files;
-    if (!f->workspace)
+    if (!f->workspace) {
         f->workspace =
             workspace_create(f->store, &f->owner, f->consult, f->image_generation, &a->worker->rendered);
+        workspace_know(f->workspace, f->remember, f->recall);
+    }
     if (a->step == STEP_TAKE)
         workspace_take(f->workspace, a->number, buf_span(&a->text), a->refused, a->max, &a->made);
     else if (a->step == STEP_DRAWN)

@@ -10,19 +10,36 @@
  * Records wait for each other for up to a sweep's time, and go to the thread and into the file together: a
  * transaction and a thread's wake-up a consult would cost more than relaying it.
  */
-enum { BATCH = 256 };
+enum { BATCH = 256, RECORD_TEXTS = 9, TEXT_MAX = 64 * 1024 * 1024 };
 
 struct audit_batch {
     struct job job; /* first: the queue gives this back */
     struct records *records;
     size_t n;
     struct consult_record list[BATCH];
-    char *texts[BATCH]; /* what each record's strings point into */
+    /* What the records' strings point into: their places in it until nothing more is added, since it moves
+     * while it grows. */
+    struct buf text;
+    size_t places[BATCH][RECORD_TEXTS];
 };
+
+/* Points the records' strings into the text. */
+static void point(struct audit_batch *b)
+{
+    const char *t = buf_span(&b->text).p;
+    for (size_t i = 0; i < b->n; i++) {
+        struct consult_record *c = &b->list[i];
+        const char **texts[RECORD_TEXTS] = {&c->id,       &c->org,   &c->thread, &c->turn,     &c->parent,
+                                            &c->provider, &c->model, &c->reason, &c->artifacts};
+        for (size_t k = 0; k < RECORD_TEXTS; k++)
+            *texts[k] = t + b->places[i][k];
+    }
+}
 
 static void audit_work(struct job *job)
 {
     struct audit_batch *b = (struct audit_batch *)job;
+    point(b);
     if (records_add(b->records, b->list, b->n) < 0)
         log_error("audit.failed", log_str("first", b->list[0].id), log_int("records", (int64_t)b->n));
 }
@@ -30,8 +47,7 @@ static void audit_work(struct job *job)
 static void audit_done(struct job *job)
 {
     struct audit_batch *b = (struct audit_batch *)job;
-    for (size_t i = 0; i < b->n; i++)
-        xfree(b->texts[i]);
+    buf_free(&b->text);
     xfree(b);
 }
 
@@ -53,18 +69,37 @@ static struct audit_batch *batch_of(struct worker *w)
         b->job.work = audit_work;
         b->job.done = audit_done;
         b->records = w->records;
+        buf_init(&b->text, TEXT_MAX);
         w->audit_batch = b;
     }
     return b;
 }
 
-/* Copies a string into the job's text; offsets first, since the text may move while it grows. */
+/* Copies a string into the batch's text; answers its place. */
 static size_t keep(struct buf *text, struct span s)
 {
     size_t at = text->n;
     buf_add(text, s);
     buf_addc(text, '\0');
     return at;
+}
+
+/* The texts of the batch's next record, in the order of `point`. */
+static void keep_texts(struct audit_batch *b, const struct exchange *ex)
+{
+    const char *const *names = (const char *const *)ex->caller.names;
+    const struct span texts[RECORD_TEXTS - 1] = {
+        span_str(ex->consult_id),     span_str(ex->owner.org),        span_str(names[CALLER_THREAD]),
+        span_str(names[CALLER_TURN]), span_str(names[CALLER_PARENT]), span_str(ex->provider->name),
+        span_str(ex->model),          buf_span(&ex->reasons),
+    };
+    size_t *places = b->places[b->n];
+    for (size_t k = 0; k < RECORD_TEXTS - 1; k++)
+        places[k] = keep(&b->text, texts[k]);
+    places[RECORD_TEXTS - 1] = b->text.n;
+    buf_addc(&b->text, '[');
+    buf_add(&b->text, buf_span(&ex->artifacts));
+    buf_addn(&b->text, "]", 2);
 }
 
 static void observe(const struct exchange *ex, int64_t duration_us)
@@ -91,30 +126,9 @@ void audit_write(struct exchange *ex)
     if (!ex->worker->records)
         return;
     struct audit_batch *b = batch_of(ex->worker);
-    struct buf text, list;
-    buf_init(&text, 4 * LIMIT_READ);
-    buf_init(&list, 2 * LIMIT_READ);
-    buf_addc(&list, '[');
-    buf_add(&list, buf_span(&ex->artifacts));
-    buf_addc(&list, ']');
-    size_t id = keep(&text, span_str(ex->consult_id)), org = keep(&text, span_str(ex->owner.org));
-    size_t thread = keep(&text, span_str(ex->caller.names[CALLER_THREAD]));
-    size_t turn = keep(&text, span_str(ex->caller.names[CALLER_TURN]));
-    size_t parent = keep(&text, span_str(ex->caller.names[CALLER_PARENT]));
-    size_t provider = keep(&text, span_str(ex->provider->name)), model = keep(&text, span_str(ex->model));
-    size_t reasons = keep(&text, buf_span(&ex->reasons)), artifacts = keep(&text, buf_span(&list));
-    char *t = b->texts[b->n] = xspandup(buf_span(&text));
-    buf_free(&text);
-    buf_free(&list);
+    keep_texts(b, ex);
     b->list[b->n++] = (struct consult_record){
-        .id = t + id,
-        .org = t + org,
-        .thread = t + thread,
-        .turn = t + turn,
-        .parent = t + parent,
-        .provider = t + provider,
         .api = api_name(ex->api),
-        .model = t + model,
         .started_ms = ex->began_wall_ms,
         .duration_ms = duration_us / 1000,
         .first_byte_ms = ex->first_byte_us >= 0 ? (ex->first_byte_us - ex->body_end_us) / 1000 : -1,
@@ -125,10 +139,8 @@ void audit_write(struct exchange *ex)
         .bytes_in = ex->bytes_in,
         .bytes_out = ex->bytes_out,
         .directives = totals ? totals->directives : 0,
-        .reason = t + reasons,
-        .artifacts = t + artifacts,
         .attachments = "[]",
     };
-    if (b->n == BATCH)
+    if (b->n == BATCH || b->text.n > TEXT_MAX / 2)
         audit_flush(ex->worker);
 }

@@ -126,6 +126,9 @@ int caller_read_head(struct caller *c, const struct http_head *head, struct erro
             }
         for (int n = 0; n < CALLER_NAMES; n++)
             if (span_is_nocase(name, names[n].header)) {
+                /* Whoever sets the organisation for others must not be overruled by a second one. */
+                if (c->from_header & 1u << (SET_NAMES + n))
+                    return error_set(e, ERROR_BAD_REQUEST, "%s must be given once.", names[n].header);
                 c->from_header |= 1u << (SET_NAMES + n);
                 if (take_name(c, (enum caller_name)n, value, names[n].header, e) < 0)
                     return -1;
@@ -189,7 +192,7 @@ static int read_key(struct caller *c, const struct json_iter *it, struct error *
     for (int n = 0; n < CALLER_NAMES; n++)
         if (json_key_is(it, names[n].key)) {
             snprintf(said, sizeof said, "hw.%s", names[n].key);
-            if (c->from_header & 1u << (SET_NAMES + n))
+            if (c->from_header & 1u << (SET_NAMES + n) || json_type(it->value) == JSON_NULL)
                 return 0;
             return take_name(c, (enum caller_name)n, value, said, e);
         }

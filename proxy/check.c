@@ -1,27 +1,6 @@
 #include "proxy/check.h"
 
-#include "providers/dialect.h"
-
 enum { PRINTED_MOST = 8 << 20 };
-
-/* The APIs that clients use with a provider of a dialect, product.md §1. */
-static const struct {
-    const char *dialect;
-    enum api apis[3];
-} spoken[] = {
-    {"anthropic", {API_ANTHROPIC_MESSAGES}},
-    {"gemini", {API_GEMINI}},
-    {"ollama", {API_OLLAMA, API_OPENAI_CHAT}},
-    {NULL, {API_OPENAI_CHAT, API_OPENAI_RESPONSES}}, /* all others */
-};
-
-static const enum api *spoken_apis(const char *dialect)
-{
-    size_t i = 0;
-    while (spoken[i].dialect && strcmp(spoken[i].dialect, dialect) != 0)
-        i++;
-    return spoken[i].apis;
-}
 
 static void print_listeners(const struct config *c, FILE *out)
 {
@@ -45,26 +24,25 @@ static void print_providers(const struct config *c, FILE *out)
         fputs("  no default provider: a path that starts with no prefix is answered with 404\n", out);
 }
 
-/* What a reader would otherwise take for granted. */
-static void print_unfiltered(const struct config *c, FILE *out)
+/* Whose key a provider gets, where it is not the one that the file suggests. */
+static void print_keys(const struct config *c, FILE *out)
 {
-    for (enum api api = API_OPENAI_CHAT; api <= API_OLLAMA; api++) {
-        const char *separator = "";
-        if (dialect_find(api))
+    bool keys = c->tenancy == TENANCY_KEYS;
+    const char *separator = "";
+    for (size_t i = 0; i < c->nproviders; i++) {
+        const struct config_provider *p = &c->providers[i];
+        if (keys == (p->api_key_source != NULL))
             continue;
-        for (size_t i = 0; i < c->nproviders; i++) {
-            const enum api *apis = spoken_apis(c->providers[i].dialect);
-            if (apis[0] != api && apis[1] != api)
-                continue;
-            if (!*separator)
-                fprintf(out, "  note      %s has no filter in this version and is relayed as it is (",
-                        api_name(api));
-            fprintf(out, "%s%s", separator, c->providers[i].name);
-            separator = ", ";
-        }
-        if (*separator)
-            fputs(")\n", out);
+        if (!*separator)
+            fputs(keys ? "  note      without an api_key of its own, a provider gets the callers' keys ("
+                       : "  note      with tenancy: header callers' keys go through, and api_key is sent for "
+                         "pictures only (",
+                  out);
+        fprintf(out, "%s%s", separator, p->name);
+        separator = ", ";
     }
+    if (*separator)
+        fputs(")\n", out);
 }
 
 int check_run(const struct check_options *options, FILE *out, FILE *err)
@@ -88,7 +66,7 @@ int check_run(const struct check_options *options, FILE *out, FILE *err)
             fputs("  consults are switched off: every request is relayed as it is\n", out);
         print_listeners(c, out);
         print_providers(c, out);
-        print_unfiltered(c, out);
+        print_keys(c, out);
     }
     config_unref(c);
     return 0;

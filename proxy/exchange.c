@@ -55,6 +55,8 @@ void exchange_free(struct exchange *ex)
     artifact_jobs_forget(ex);
     reply_destroy(ex->reply);
     decoder_destroy(ex->decoder);
+    if (ex->turn)
+        event_free(ex->turn);
     consult_files_unref(ex->worker, ex->files);
     caller_finish(&ex->caller);
     buf_free(&ex->request);
@@ -125,6 +127,15 @@ void exchange_answered(struct exchange *ex)
     exchange_try_over(ex);
 }
 
+void exchange_note_model(struct exchange *ex, struct span model)
+{
+    enum { LONGEST_MODEL = 200 };
+    if (!model.n)
+        return;
+    xfree(ex->model);
+    ex->model = xspandup(span_of(model.p, model.n < LONGEST_MODEL ? model.n : LONGEST_MODEL));
+}
+
 /* The body of an error of ours, or false with the event of it when the caller wants that. */
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out)
 {
@@ -189,13 +200,12 @@ void exchange_client_gone(struct exchange *ex)
     ex->conn = NULL;
     ex->outcome = OUTCOME_CLIENT_GONE;
     log_info("client.gone", log_str("consult", ex->consult_id), log_str("state", state_names[ex->state]));
-    bool drain =
-        ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && ex->call && ex->state == EX_RELAY;
+    bool drain = ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && (ex->call || ex->stalled) &&
+                 ex->state == EX_RELAY;
     if (drain) {
         ex->draining = true;
         ex->drain_until_ms = clock_mono_ms() + ex->config->timeouts.drain_time;
-        if (!ex->waiting)
-            http_call_pause(ex->call, false);
+        relay_room(ex);
         return;
     }
     if (ex->call)
@@ -287,8 +297,19 @@ static int check_caller(struct exchange *ex, const struct http_head *head, const
     if (caller_read_head(&ex->caller, head, ours ? e : &ignored) < 0 && ours)
         return -1;
     if (find_owner(ex, head, route->query) < 0 && (ours || (ex->provider && ex->provider->api_key)))
-        return error_set(e, ERROR_AUTH_ERROR, "This API key belongs to no organisation of this proxy.");
+        return error_set(e, ERROR_UNKNOWN_KEY, "This API key belongs to no organisation of this proxy.");
     return 0;
+}
+
+/* What path and query say of the request. */
+static void read_target(struct exchange *ex, const struct route *route)
+{
+    struct request_target t = {0};
+    if (!ex->dialect || !ex->dialect->target)
+        return;
+    ex->dialect->target(route->path, route->query, &t);
+    ex->wants_stream = t.stream;
+    exchange_note_model(ex, t.model);
 }
 
 void exchange_begin(struct conn *c, const struct http_head *head, bool body_follows)
@@ -306,6 +327,7 @@ void exchange_begin(struct conn *c, const struct http_head *head, bool body_foll
     ex->provider = route.provider;
     ex->api = route.api;
     ex->dialect = dialect_find(route.api);
+    read_target(ex, &route);
     if (check_caller(ex, head, &route, &e) < 0) {
         exchange_fail(ex, &e);
         return;

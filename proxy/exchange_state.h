@@ -42,6 +42,7 @@ struct consult_files {
     struct owner owner;
     char consult[CONSULT_ID];
     bool image_generation;
+    bool remember, recall; /* as in workspace_know */
     struct workspace *workspace;
 };
 
@@ -62,6 +63,8 @@ struct exchange {
     bool tentative; /* whether it is a consult is told by its body (consults: marked) */
     bool stored;    /* a stored reply is fetched again */
     bool head_method, wants_stream, error_as_event, request_chunked;
+    bool kept;              /* the provider keeps the reply, so that it can be fetched again */
+    bool protocol_added[2]; /* without, with image generation */
     unsigned choices;
     struct caller caller;
     char consult_id[CONSULT_ID];
@@ -75,9 +78,11 @@ struct exchange {
     /* reply */
     enum treatment treatment;
     enum body_framing framing;
+    enum reply_framing events; /* how the provider frames its events */
     int status;
     struct buf head; /* the reply's head until it is sent */
     bool head_sent, upstream_ended, upstream_clean, waiting, draining;
+    bool unseen; /* no visible byte of a reply that is to be taken whole has come yet */
     struct reply *reply;
     struct decoder *decoder;
     bool decoder_more;
@@ -108,6 +113,8 @@ void exchange_try_over(struct exchange *ex);
 void exchange_set_org(struct exchange *ex, const char *org);
 /* Whose the consult is, with the key's digest, which few exchanges need. */
 const struct owner *exchange_owner(struct exchange *ex);
+/* Which model was asked, for the record. An empty name says nothing. */
+void exchange_note_model(struct exchange *ex, struct span model);
 /* Whether format image is on for the consult's organisation (product.md §2.4). */
 bool exchange_makes_images(const struct exchange *ex);
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out);

@@ -259,7 +259,7 @@ static void on_directive(void *arg, struct buf *text, enum directive_end how)
         return;
     }
     x->bytes += text->n < left ? text->n : left;
-    take_directive(x, report_open(&x->report, 0), buf_span(text), refused);
+    take_directive(x, report_open(&x->report, 0, 0), buf_span(text), refused);
 }
 
 static void on_stray_marker(void *arg)

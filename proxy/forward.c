@@ -40,6 +40,31 @@ void forward_add_key(struct buf *out, const struct config_provider *provider, co
         buf_printf(out, "Authorization: Bearer %s\r\n", key);
 }
 
+/* Path and query; `key=` in the query is the caller's key at this proxy when the provider gets another one.
+ */
+static void add_rest(struct buf *out, struct span rest, bool without_key)
+{
+    const char *mark = without_key && rest.n ? memchr(rest.p, '?', rest.n) : NULL;
+    char before = '?';
+    if (!mark) {
+        buf_add(out, rest);
+        return;
+    }
+    buf_addn(out, rest.p, (size_t)(mark - rest.p));
+    rest = span_from(rest, (size_t)(mark + 1 - rest.p));
+    for (bool more = true; more;) {
+        const char *amp = memchr(rest.p, '&', rest.n);
+        struct span part = span_of(rest.p, amp ? (size_t)(amp - rest.p) : rest.n);
+        if (!span_starts(part, "key=")) {
+            buf_addc(out, before);
+            buf_add(out, part);
+            before = '&';
+        }
+        more = amp != NULL;
+        rest = span_from(rest, part.n + more);
+    }
+}
+
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out)
 {
     static const char *const framing[] = {"content-length", "transfer-encoding", "expect"};
@@ -51,7 +76,7 @@ void forward_request_head(const struct http_head *head, const struct forward_req
     buf_adds(out, f->provider->base_path);
     if (!f->rest.n || f->rest.p[0] != '/')
         buf_addc(out, '/');
-    buf_add(out, f->rest);
+    add_rest(out, f->rest, f->api_key != NULL);
     buf_adds(out, " HTTP/1.1\r\n");
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;

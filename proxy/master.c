@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "artifacts/artifact.h"
+#include "artifacts/records.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -19,8 +21,12 @@ enum {
     RESPAWN_MS = 500, /* a worker that ended sooner than this after its start is not replaced at once */
     START_MS = 3000,  /* a worker that gives up by itself so soon after the program's start says that nothing
                          will help */
-    KILL_AFTER_MS = 2000 /* what is left so long after the drain time is killed */
+    KILL_AFTER_MS = 2000, /* what is left so long after the drain time is killed */
+    SAID_MOST = 1280      /* what is wrong with a configuration, with the option or file */
 };
+
+/* The admin page's place among the listeners. */
+#define ADMIN SIZE_MAX
 
 /* One worker's place: its sockets outlive the process that uses them. */
 struct slot {
@@ -31,6 +37,7 @@ struct slot {
 /* Sockets of one address, one a worker (or one for all, for Unix sockets and the admin page). */
 struct bound {
     char *text;
+    size_t place;
     uint16_t port;
     int *fds;
     unsigned n, n_before; /* n_before: when bind_all began */
@@ -56,23 +63,25 @@ struct master {
 
 /* ---- sockets ---- */
 
-static struct bound *find_bound(struct master *m, const char *text)
+/* `place`: the listener's number, or ADMIN. It tells addresses apart whose port the kernel chooses. */
+static struct bound *find_bound(struct master *m, const struct config_address *a, size_t place)
 {
     for (size_t i = 0; i < m->nbound; i++)
-        if (strcmp(m->bound[i].text, text) == 0)
+        if (strcmp(m->bound[i].text, a->text) == 0 && (m->bound[i].place == ADMIN) == (place == ADMIN) &&
+            (a->port || a->is_unix || m->bound[i].place == place))
             return &m->bound[i];
     return NULL;
 }
 
-static int bind_address(struct master *m, const struct config_address *a, unsigned want, bool one_for_all,
+static int bind_address(struct master *m, const struct config_address *a, size_t place, unsigned want,
                         struct error *e)
 {
-    struct bound *b = find_bound(m, a->text);
-    one_for_all = one_for_all || a->is_unix;
+    struct bound *b = find_bound(m, a, place);
+    bool one_for_all = place == ADMIN || a->is_unix;
     if (!b) {
         m->bound = xrealloc(m->bound, (m->nbound + 1) * sizeof *m->bound);
         b = &m->bound[m->nbound++];
-        *b = (struct bound){.text = xstrdup(a->text), .shared_by_all = one_for_all};
+        *b = (struct bound){.text = xstrdup(a->text), .place = place, .shared_by_all = one_for_all};
     }
     b->keep = true;
     while (b->n < (one_for_all ? 1 : want)) {
@@ -102,9 +111,9 @@ static void close_bound(struct bound *b)
 static int bind_each(struct master *m, const struct config *c, struct error *e)
 {
     for (size_t i = 0; i < c->nlisteners; i++)
-        if (bind_address(m, &c->listeners[i].address, c->workers, false, e) < 0)
+        if (bind_address(m, &c->listeners[i].address, i, c->workers, e) < 0)
             return -1;
-    return c->admin.host ? bind_address(m, &c->admin, 1, true, e) : 0;
+    return c->admin.host ? bind_address(m, &c->admin, ADMIN, 1, e) : 0;
 }
 
 /* Sockets for every address of this configuration, and no more of them than there will be workers: the kernel
@@ -135,7 +144,8 @@ static int bind_all(struct master *m, const struct config *c, struct error *e)
 static void log_listening(const struct master *m)
 {
     for (size_t i = 0; i < m->nbound; i++)
-        log_info("listening", log_str("address", m->bound[i].text), log_int("port", m->bound[i].port));
+        log_info("listening", log_str("for", m->bound[i].place == ADMIN ? "admin" : "clients"),
+                 log_str("address", m->bound[i].text), log_int("port", m->bound[i].port));
 }
 
 /* ---- workers ---- */
@@ -158,7 +168,7 @@ static int *take_sockets(struct master *m, unsigned index)
     int *fds = xcalloc(c->nlisteners + 1, sizeof *fds);
     for (size_t i = 0; i <= c->nlisteners; i++) {
         const struct config_address *a = i < c->nlisteners ? &c->listeners[i].address : &c->admin;
-        struct bound *b = a->host ? find_bound(m, a->text) : NULL;
+        struct bound *b = a->host ? find_bound(m, a, i < c->nlisteners ? i : ADMIN) : NULL;
         unsigned mine = b && !b->shared_by_all ? index : 0;
         fds[i] = b ? b->fds[mine] : -1;
         if (b)
@@ -321,21 +331,68 @@ static void reap(struct master *m)
 
 /* ---- reload ---- */
 
+/* NULL: the configuration is not good, and a log line has said why. */
+static struct config *load_again(const struct master *m)
+{
+    char said[SAID_MOST] = "";
+    FILE *err = fmemopen(said, sizeof said - 1, "w");
+    struct config *fresh = cli_load(m->options, err ? err : stderr);
+    if (err)
+        fclose(err);
+    said[strcspn(said, "\n")] = '\0';
+    if (!fresh)
+        log_error("reload.refused", log_str("why", *said ? said : "the configuration is not good"),
+                  log_str("in_force", "the old configuration"));
+    return fresh;
+}
+
+/* The kernel chose the port, so only now it is known what artifact links start with. */
+static void set_public_url(struct master *m, struct config *c)
+{
+    if (c->public_url_given || c->nlisteners == 0 || c->listeners[0].address.port != 0 ||
+        c->listeners[0].address.is_unix)
+        return;
+    const struct config_listener *l = &c->listeners[0];
+    const struct bound *b = find_bound(m, &l->address, 0);
+    struct config_error e;
+    char url[320];
+    bool v6 = l->address.host && strchr(l->address.host, ':');
+    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "",
+             l->address.host, v6 ? "]" : "", b->port);
+    if (config_override(c, "public_url", url, &e) < 0)
+        log_warning("public_url", log_str("why", e.message));
+}
+
+/* Whether workers will be able to keep files and records. They open the stores themselves; asked here so that
+ * the answer is one line before anything changes, and not workers that die one after the other. */
+static int check_stores(const struct config *c, struct error *e)
+{
+    struct store_settings settings = {.state_dir = c->state_dir,
+                                      .retention_s = c->artifacts.retention_s,
+                                      .link_ttl_s = c->artifacts.link_ttl_s,
+                                      .public_url = c->public_url};
+    struct store *store = store_open(&settings, e);
+    struct records *records = store ? records_open(c->state_dir, e) : NULL;
+    bool good = store && records;
+    records_close(records);
+    store_close(store);
+    return good ? 0 : -1;
+}
+
 /* New workers with the new configuration; the old ones finish what they have. A bad configuration changes
  * nothing. */
 static void reload(struct master *m)
 {
     struct error e;
-    struct config *fresh = cli_load(m->options, stderr);
-    if (!fresh) {
-        log_error("reload.refused", log_str("why", "the configuration is not good; the old one stays"));
+    struct config *fresh = load_again(m);
+    if (!fresh)
         return;
-    }
-    if (bind_all(m, fresh, &e) < 0) {
-        log_error("reload.refused", log_str("why", e.message));
+    if (check_stores(fresh, &e) < 0 || bind_all(m, fresh, &e) < 0) {
+        log_error("reload.refused", log_str("why", e.message), log_str("in_force", "the old configuration"));
         config_unref(fresh);
         return;
     }
+    set_public_url(m, fresh);
     m->old = xrealloc(m->old, (m->nold + m->nslots) * sizeof *m->old);
     for (unsigned i = 0; i < m->nslots; i++)
         if (m->slots[i].pid > 0) {
@@ -346,6 +403,7 @@ static void reload(struct master *m)
     config_unref(m->config);
     m->config = fresh;
     log_set_level(fresh->log.level);
+    log_listening(m);
     spawn_all(m);
     log_info("reloaded", log_int("workers", m->nslots));
 }
@@ -388,35 +446,6 @@ static void raise_file_limit(void)
     }
 }
 
-/* APIs whose replies are not filtered in this version are relayed as they come, and the start says so. */
-static void log_unfiltered(const struct config *c)
-{
-    for (size_t i = 0; i < c->nproviders; i++) {
-        const char *d = c->providers[i].dialect;
-        if (strcmp(d, "anthropic") == 0 || strcmp(d, "gemini") == 0 || strcmp(d, "ollama") == 0)
-            log_warning(
-                "provider.unfiltered", log_str("provider", c->providers[i].name),
-                log_str(
-                    "why",
-                    "its own API is relayed as it comes in this version: no protocol added, no files made; "
-                    "only openai-chat is filtered"));
-    }
-}
-
-/* The kernel chose the port, so only now it is known what artifact links start with. */
-static void set_public_url(struct master *m)
-{
-    const struct config_listener *l = &m->config->listeners[0];
-    const struct bound *b = find_bound(m, l->address.text);
-    struct config_error e;
-    char url[320];
-    bool v6 = l->address.host && strchr(l->address.host, ':');
-    snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "",
-             l->address.host, v6 ? "]" : "", b->port);
-    if (config_override(m->config, "public_url", url, &e) < 0)
-        log_warning("public_url", log_str("why", e.message));
-}
-
 int serve_run(struct config *config, const struct serve_options *options)
 {
     struct master m = {
@@ -437,15 +466,13 @@ int serve_run(struct config *config, const struct serve_options *options)
         log_error("start.failed", log_str("why", "no shared memory for the metrics"));
         goto out;
     }
-    if (bind_all(&m, config, &e) < 0) {
+    if (check_stores(config, &e) < 0 || bind_all(&m, config, &e) < 0) {
         log_error("start.failed", log_str("why", e.message));
         goto out;
     }
-    if (!config->public_url_given && config->nlisteners && config->listeners[0].address.port == 0)
-        set_public_url(&m);
+    set_public_url(&m, config);
     log_info("started", log_str("version", PENSTOCK_VERSION), log_int("workers", config->workers),
              log_bool("enabled", config->enabled), log_str("state_dir", config->state_dir));
-    log_unfiltered(config);
     log_listening(&m);
     start_renderers(&m);
     spawn_all(&m);

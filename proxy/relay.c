@@ -13,6 +13,9 @@ enum {
     OUT_KEPT = 256 * 1024 /* the shared output room is given back when one reply made it larger */
 };
 
+static void create_reply(struct exchange *ex);
+static void choose_framing(struct exchange *ex, const struct http_head *head);
+
 static struct exchange *exchange_of(void *arg)
 {
     return arg;
@@ -161,6 +164,8 @@ static void reply_over(struct exchange *ex)
         ex->dialect->error_event(&ex->failure, false, &event);
     }
     enum reply_state state = reply_end(ex->reply, ex->upstream_clean, buf_span(&event), &ex->worker->out);
+    if (state == REPLY_FAILED) /* the filter can say no more, but the client must see that this is no end */
+        buf_add(&ex->worker->out, buf_span(&event));
     buf_free(&event);
     if (state == REPLY_WAITING) {
         ex->waiting = true;
@@ -186,6 +191,7 @@ static void reply_failed(struct exchange *ex)
         exchange_fail(ex, &e);
         return;
     }
+    ex->decoder_more = false; /* of what comes behind it nothing is wanted */
     relay_cut(ex, &e);
 }
 
@@ -235,10 +241,38 @@ static void decode_failed(struct exchange *ex)
     struct error e;
     error_set(&e, ERROR_UPSTREAM_INVALID,
               "The provider's reply is not valid in the content coding that it names.");
+    ex->decoder_more = false;
     if (ex->head_sent || ex->treatment == TREAT_STREAM)
         relay_cut(ex, &e);
     else
         exchange_fail(ex, &e);
+}
+
+/* A reply that its content type does not call a stream, but that begins like one: no JSON value begins with
+ * the first letter of an SSE field, nor with the colon of a comment. Told by the first visible byte. */
+static void look_for_stream(struct exchange *ex, struct span bytes)
+{
+    const struct http_head head = {.status = ex->status};
+    while (bytes.n && (strchr(" \t\r\n\xef\xbb\xbf", bytes.p[0]) && bytes.p[0]))
+        bytes = span_from(bytes, 1);
+    if (bytes.n == 0)
+        return;
+    ex->unseen = false;
+    if (!strchr("deir:", bytes.p[0]) || !bytes.p[0])
+        return;
+    ex->treatment = TREAT_STREAM;
+    ex->events = REPLY_SSE;
+    buf_adds(&ex->head, "X-Accel-Buffering: no\r\n");
+    choose_framing(ex, &head);
+    reply_destroy(ex->reply);
+    create_reply(ex);
+}
+
+static enum reply_state feed(struct exchange *ex, struct span bytes)
+{
+    if (ex->unseen)
+        look_for_stream(ex, bytes);
+    return reply_feed(ex->reply, bytes, &ex->worker->out);
 }
 
 /* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the
@@ -247,7 +281,7 @@ static void filter_bytes(struct exchange *ex, struct span bytes)
 {
     struct worker *w = ex->worker;
     if (!ex->decoder) {
-        take_state(ex, reply_feed(ex->reply, bytes, &w->out));
+        take_state(ex, feed(ex, bytes));
         return;
     }
     for (;;) {
@@ -260,7 +294,7 @@ static void filter_bytes(struct exchange *ex, struct span bytes)
         }
         bytes = span_from(bytes, used);
         ex->decoder_more = more == 1;
-        if (!take_state(ex, reply_feed(ex->reply, buf_span(&w->decoded), &w->out))) {
+        if (!take_state(ex, feed(ex, buf_span(&w->decoded)))) {
             buf_add(&ex->stash, bytes);
             return;
         }
@@ -321,6 +355,8 @@ static void on_interim(void *arg, const struct http_head *head)
     struct buf out;
     if (!ex->conn || ex->conn->http10)
         return;
+    if (conn_unsent(ex->conn) > ex->config->limits.stream_buffer) /* any number of them may come */
+        return;
     buf_init(&out, 2 * LIMIT_HTTP_HEAD);
     forward_reply_head(head, &f, &out);
     buf_adds(&out, "\r\n");
@@ -337,18 +373,37 @@ static bool contains(struct span s, const char *word)
     return false;
 }
 
-/* Which replies the filter looks into: those of a consult that went well, by the content type that they
- * really have. */
-static enum treatment choose_treatment(const struct exchange *ex, const struct http_head *head)
+/* By the content type that the reply really has; where that says nothing of a stream, as the API frames one
+ * that was asked for. */
+static enum reply_framing find_framing(const struct exchange *ex, struct span type)
 {
-    const struct http_field *type = http_head_find(head, "content-type");
+    if (contains(type, "event-stream"))
+        return REPLY_SSE;
+    if (contains(type, "ndjson") || contains(type, "jsonl"))
+        return REPLY_NDJSON;
+    switch (ex->wants_stream ? ex->dialect->untold_framing : FRAMING_WHOLE) {
+    case FRAMING_NDJSON:
+        return REPLY_NDJSON;
+    case FRAMING_ARRAY:
+        return REPLY_ARRAY;
+    default:
+        return REPLY_WHOLE;
+    }
+}
+
+/* Which replies the filter looks into: those of a consult that went well, unless they are no text at all. */
+static enum treatment choose_treatment(struct exchange *ex, const struct http_head *head)
+{
+    const struct http_field *field = http_head_find(head, "content-type");
+    struct span type = field ? field->value : span_of("", 0);
     if (!ex->consult || ex->head_method || head->status < 200 || head->status > 299 || head->status == 204)
         return TREAT_PASS;
-    if (type && contains(type->value, "event-stream"))
-        return TREAT_STREAM;
-    if (!type || contains(type->value, "json") || contains(type->value, "text/"))
-        return TREAT_WHOLE;
-    return TREAT_PASS;
+    ex->events = find_framing(ex, type);
+    /* octet-stream is what servers say that do not know */
+    if (ex->events == REPLY_WHOLE && type.n && !contains(type, "json") && !contains(type, "text/") &&
+        !contains(type, "octet-stream"))
+        return TREAT_PASS;
+    return ex->events == REPLY_WHOLE ? TREAT_WHOLE : TREAT_STREAM;
 }
 
 static void create_reply(struct exchange *ex)
@@ -356,8 +411,14 @@ static void create_reply(struct exchange *ex)
     const struct config_limits *l = &ex->config->limits;
     const struct dialect *d = ex->dialect;
     struct reply_settings s = {
-        .dialect = {d->event, d->keep_shape, d->text_event, d->report_event},
-        .framing = ex->treatment == TREAT_STREAM ? REPLY_SSE : REPLY_WHOLE,
+        .dialect = {.event = d->event,
+                    .keep_shape = d->keep_shape,
+                    .text_event = d->text_event,
+                    .report_event = d->report_event,
+                    .citation = d->citation,
+                    .offsets = d->offsets,
+                    .parts = d->parts},
+        .framing = ex->events,
         .mode = ex->caller.stream_buffer ? REPLY_BUFFER : REPLY_SUPPRESS,
         .choices = ex->choices,
         .links = ex->caller.links_markdown,
@@ -365,28 +426,49 @@ static void create_reply(struct exchange *ex)
         .directive_total = l->directive_total,
         .directives = (unsigned)l->directives,
         .event_max = l->reply_body,
+        .resumed = ex->stored && ex->treatment == TREAT_STREAM,
     };
+    for (int images = 0; images < 2; images++)
+        if (ex->stored || ex->protocol_added[images]) /* of a stored reply it is not known which */
+            s.echoes[images] = buf_span(&ex->worker->protocol[images]);
     static const struct reply_callbacks callbacks = {.directive = artifact_job_start};
     ex->reply = reply_create(&s, &callbacks, ex);
+}
+
+/* All codings, in the order in which they were applied; several fields make one list (RFC 9110 §5.3). */
+static void read_codings(const struct http_head *head, struct buf *out)
+{
+    for (size_t i = 0; i < head->n; i++)
+        if (span_is_nocase(head->fields[i].name, "content-encoding") && head->fields[i].value.n) {
+            if (out->n)
+                buf_addc(out, ',');
+            buf_add(out, head->fields[i].value);
+        }
 }
 
 /* -1: the coding is not known; the exchange has failed. */
 static int create_decoder(struct exchange *ex, const struct http_head *head)
 {
-    const struct http_field *coding = http_head_find(head, "content-encoding");
     struct span unknown = {0};
+    struct buf codings;
     struct error e;
-    if (!coding || span_is_nocase(coding->value, "identity") || coding->value.n == 0)
-        return 0;
-    ex->decoder = decoder_create(coding->value, &unknown);
+    int status = 0;
+    buf_init(&codings, LIMIT_HTTP_HEAD);
+    read_codings(head, &codings);
+    if (codings.n == 0 || span_is_nocase(buf_span(&codings), "identity"))
+        goto out;
+    ex->decoder = decoder_create(buf_span(&codings), &unknown);
     if (ex->decoder)
-        return 0;
+        goto out;
     error_set(&e, ERROR_UPSTREAM_INVALID,
               "The provider answered in the content coding \"%.*s\", which cannot be read here, although "
               "identity was asked for.",
               (int)(unknown.n > 40 ? 40 : unknown.n), unknown.p);
     exchange_fail(ex, &e);
-    return -1;
+    status = -1;
+out:
+    buf_free(&codings);
+    return status;
 }
 
 static void choose_framing(struct exchange *ex, const struct http_head *head)
@@ -431,6 +513,7 @@ static void on_head(void *arg, const struct http_head *head)
         choose_framing(ex, head);
     if (ex->treatment != TREAT_PASS)
         create_reply(ex);
+    ex->unseen = ex->treatment == TREAT_WHOLE;
     ex->last_sent_ms = clock_mono_ms();
 }
 
@@ -504,13 +587,28 @@ const struct http_call_sink relay_sink = {
 
 /* ---- time ---- */
 
+/* What may stand between two events without saying anything; NULL or empty: nothing may. */
+static const char *keep_alive_bytes(const struct exchange *ex)
+{
+    switch (ex->dialect ? ex->events : REPLY_WHOLE) {
+    case REPLY_SSE:
+        return ex->dialect->keep_alive;
+    case REPLY_ARRAY: /* white space between the items of an array */
+        return "\n";
+    default:
+        return NULL;
+    }
+}
+
 /* While Penstock itself holds text back, the client hears from it all the same (product.md §4.2). */
 static void keep_alive(struct exchange *ex, int64_t now_ms)
 {
-    const char *comment = ex->dialect ? ex->dialect->keep_alive : NULL;
+    const char *comment = keep_alive_bytes(ex);
     bool holding = ex->waiting || (ex->reply && reply_held_bytes(ex->reply) > 0);
     if (!holding || ex->treatment != TREAT_STREAM || !ex->conn || !comment || !*comment || !ex->head_sent ||
         now_ms - ex->last_sent_ms < ex->config->timeouts.comment || conn_unsent(ex->conn))
+        return;
+    if (span_starts(span_str(comment), "event:") && !reply_is_inside(ex->reply))
         return;
     if (!ex->waiting && !reply_between_events(ex->reply))
         return;

@@ -9,6 +9,8 @@
 
 /* Room for what is added to a forwarded head: framing and Accept-Encoding. */
 enum { HEAD_REST = 128 };
+/* … and for what a dialect writes around the protocol's text. */
+enum { PROTOCOL_REST = 128 };
 
 static void call_start(struct exchange *ex)
 {
@@ -105,12 +107,13 @@ static int check_attachments(struct span value, struct error *e)
 /* What the body says about the consult itself. -1 with *e; ex->consult is final afterwards. */
 static int read_body(struct exchange *ex, const struct request_facts *facts, struct error *e)
 {
-    ex->wants_stream = facts->stream;
+    ex->wants_stream = ex->wants_stream || facts->stream; /* the path may have said it */
     ex->choices = facts->choices;
-    ex->error_as_event = ex->caller.errors_event && facts->stream;
+    ex->kept = facts->kept;
+    ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (facts->hw.n && caller_read_body(&ex->caller, facts->hw, e) < 0)
         return -1;
-    ex->error_as_event = ex->caller.errors_event && facts->stream;
+    ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (ex->config->tenancy == TENANCY_HEADER)
         exchange_set_org(ex, caller_org(&ex->caller));
     if (ex->tentative)
@@ -119,8 +122,7 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
         ex->consult = false;
     if (!ex->consult)
         return 0;
-    if (facts->model.n)
-        ex->model = xspandup(span_of(facts->model.p, facts->model.n < 200 ? facts->model.n : 200));
+    exchange_note_model(ex, facts->model);
     return check_attachments(facts->attachments, e);
 }
 
@@ -140,7 +142,11 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
         json_remove_members(body, facts->root, ours, 2, edits);
     if (wants_protocol(ex, facts)) {
         bool images = exchange_makes_images(ex);
-        ex->dialect->add_protocol(body, facts, buf_span(&ex->worker->protocol[images]), room, edits);
+        struct span protocol = buf_span(&ex->worker->protocol[images]);
+        char *grown = buf_reserve(room, protocol.n + PROTOCOL_REST); /* once, not by doubling */
+        (void)grown;
+        ex->protocol_added[images] = true;
+        ex->dialect->add_protocol(body, facts, protocol, room, edits);
     }
 }
 
@@ -249,6 +255,8 @@ void exchange_body(struct exchange *ex, struct span bytes)
 
 void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 {
+    if (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0)
+        return;
     buf_add(&ex->trailers, name);
     buf_adds(&ex->trailers, ": ");
     buf_add(&ex->trailers, value);

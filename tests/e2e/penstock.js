@@ -19,7 +19,7 @@ export async function freePort() {
     return port;
 }
 
-const configuration = ({ folder, port, admin, upstream, closed }) => `state_dir: ${folder}/state
+const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', more = '' }) => `state_dir: ${folder}/state
 workspace_root: ${folder}/workspace
 listen:
   - address: 127.0.0.1:${port}
@@ -29,18 +29,21 @@ default_provider: openai
 providers:
   - {name: openai, dialect: openai, base_url: "${upstream}"}
   - {name: down, dialect: openai, base_url: "http://127.0.0.1:${closed}"}
-timeouts: {drain: 5s}
+timeouts: {drain: ${drain}}
 log: {level: debug}
-`;
+${more}`;
 
 export class Penstock {
-    async start(upstreamUrl) {
+    // `settings`: drain, and `more` lines of configuration.
+    async start(upstreamUrl, settings = {}) {
         this.folder = mkdtempSync(join(tmpdir(), 'penstock-e2e-'));
         this.logFile = join(this.folder, 'log');
         for (let attempt = 0; ; attempt++) {
             const [port, admin, closed] = [await freePort(), await freePort(), await freePort()];
             const file = join(this.folder, 'penstock.yaml');
-            writeFileSync(file, configuration({ folder: this.folder, port, admin, upstream: upstreamUrl, closed }));
+            this.configure = (changed) =>
+                writeFileSync(file, configuration({ folder: this.folder, port, admin, upstream: upstreamUrl, closed, ...settings, ...changed }));
+            this.configure({});
             const environment = Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name) && !name.startsWith('HW_'));
             const log = openSync(this.logFile, 'w');
             this.child = spawn(BINARY, ['serve', '--config', file], {
@@ -51,6 +54,7 @@ export class Penstock {
             closeSync(log);
             this.exited = once(this.child, 'exit');
             this.exited.catch(() => {});
+            this.port = port;
             this.url = `http://127.0.0.1:${port}`;
             this.adminUrl = `http://127.0.0.1:${admin}`;
             if (await this.#ready(20_000)) return this;

@@ -65,7 +65,22 @@ const VERBATIM = [
     DONE,
 ];
 
+// Takes seconds, and is different for each `tag`, which is what the request's last message says.
+export const slowFile = (tag) => Array.from({ length: 16 }, (_, i) => `${tag},${i}`).join('\n');
+export const slowText = (tag) => ({
+    written: `For ${tag}:\n${directive(`${tag}.csv`, slowFile(tag))}\nThat is all for ${tag}.`,
+    left: `For ${tag}:\nThat is all for ${tag}.`,
+});
+
 const SCENARIOS = {
+    slow: {
+        *stream(request) {
+            yield* textEvents(slowText(request.messages.at(-1).content).written);
+            yield chunk({}, 'stop');
+            yield DONE;
+        },
+        pause: 40,
+    },
     verbatim: { stream: () => VERBATIM },
     tools: {
         *stream() {

@@ -1,252 +1,34 @@
-/*
- * Replies of openai-chat from the provider's bytes to the client's. The cases are in
- * tests/data/replay/openai_chat.txt:
- *
- *   == name | [whole] [ndjson] [buffer] [links] [cut] [n=2] [directives=2] [directive=100]
- *   -- upstream
- *   lines …
- *   -- client            or: -- client same
- *   lines …
- *
- * Lines that begin with '#' between cases are comments. In the lines <CR> is a carriage return and <+> joins
- * a line with the next one. Each case runs in one piece, byte by byte and cut in two at every place, with
- * files that are ready at once and with files that are late: the client's bytes must be these every time.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/xalloc.h"
-#include "filters/reply.h"
-#include "providers/dialect.h"
-
-enum { MOST_FILES = 256, ROOM = 1 << 24 };
-
-/* Stands for everything that makes files: each becomes {"filename":…,"url":…}, unless its text says "refuse
- * me". */
-struct files {
-    struct reply *reply;
-    bool late;
-    unsigned n, settled;
-    struct {
-        char name[128];
-        bool bad;
-        enum flag refused;
-    } list[MOST_FILES];
-};
-
-static void settle(struct files *f, unsigned i)
-{
-    char entry[300], url[64];
-    snprintf(entry, sizeof entry, "{\"filename\":\"%s\",\"url\":\"http://files/%u\"}", f->list[i].name, i);
-    snprintf(url, sizeof url, "http://files/%u", i);
-    struct reply_artifact a = {.filename = span_str(f->list[i].name), .flag = f->list[i].refused};
-    if (f->list[i].bad) {
-        a.flag = FLAG_INVALID_CONTENT;
-        a.sentence = span_str("the content is empty; nothing to make.");
-    } else if (a.flag == FLAG_NONE) {
-        a.entry = span_str(entry);
-        a.url = span_str(url);
-    }
-    reply_settle(f->reply, i, &a);
-    f->settled++;
-}
-
-static void on_directive(void *arg, unsigned number, struct buf *text, enum flag refused)
-{
-    struct files *f = arg;
-    assert_int_equal(number, f->n);
-    assert_true(number < MOST_FILES);
-    const char *name = strstr(buf_cstr(text), "\"filename\":\""),
-               *quote = name ? strchr(name + 12, '"') : NULL;
-    if (quote)
-        snprintf(f->list[number].name, sizeof f->list[number].name, "%.*s", (int)(quote - name - 12),
-                 name + 12);
-    f->list[number].bad = strstr(buf_cstr(text), "refuse me") != NULL;
-    f->list[number].refused = refused;
-    f->n++;
-    if (!f->late)
-        settle(f, number);
-}
-
-/* Late files come in the wrong order, the last one first. */
-static enum reply_state wait_for_files(struct files *f, enum reply_state state, struct buf *out)
-{
-    while (state == REPLY_WAITING) {
-        assert_int_equal(reply_pending(f->reply), f->n - f->settled);
-        for (unsigned i = f->n; i > 0; i--)
-            settle(f, i - 1);
-        f->settled = f->n;
-        state = reply_resume(f->reply, out);
-    }
-    return state;
-}
-
-struct run {
-    struct reply_settings settings;
-    bool cut;
-};
-
-static struct run run_defaults(void)
-{
-    const struct dialect *d = dialect_find(API_OPENAI_CHAT);
-    return (struct run){.settings = {.dialect = {d->event, d->keep_shape, d->text_event, d->report_event},
-                                     .framing = REPLY_SSE,
-                                     .choices = 1,
-                                     .directive_max = 1 << 20,
-                                     .directive_total = 1 << 20,
-                                     .directives = 16,
-                                     .event_max = 1 << 20}};
-}
-
-/* Feeds the upstream bytes in pieces: `step` bytes each, or cut once at `at`. Answers what the client got; to
- * be freed. */
-static struct buf run_reply(const struct run *run, struct span upstream, size_t step, size_t at, bool late)
-{
-    struct files *files = xcalloc(1, sizeof *files);
-    struct reply_callbacks callbacks = {on_directive};
-    struct buf out, error;
-    struct error e;
-    buf_init(&out, ROOM);
-    buf_init(&error, ROOM);
-    files->late = late;
-    files->reply = reply_create(&run->settings, &callbacks, files);
-    for (size_t i = 0; i < upstream.n;) {
-        size_t n = at && i < at ? at : step;
-        if (n > upstream.n - i)
-            n = upstream.n - i;
-        enum reply_state state = reply_feed(files->reply, span_of(upstream.p + i, n), &out);
-        assert_int_equal(wait_for_files(files, state, &out), REPLY_GOING);
-        i += n;
-    }
-    if (run->cut) {
-        error_set(&e, ERROR_UPSTREAM_INVALID, "The provider broke off.");
-        dialect_find(API_OPENAI_CHAT)->error_event(&e, false, &error);
-    }
-    enum reply_state state = reply_end(files->reply, !run->cut, buf_span(&error), &out);
-    assert_int_equal(wait_for_files(files, state, &out), REPLY_DONE);
-    reply_destroy(files->reply);
-    buf_free(&error);
-    xfree(files);
-    return out;
-}
-
-/* ---- cases from the file ---- */
-
-struct replay {
-    char name[200];
-    struct run run;
-    struct buf upstream, client;
-    bool same;
-};
-
-static void read_settings(struct replay *c, char *words)
-{
-    snprintf(c->name, sizeof c->name, "%s", words);
-    for (char *save, *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-        if (strcmp(w, "whole") == 0)
-            c->run.settings.framing = REPLY_WHOLE;
-        else if (strcmp(w, "ndjson") == 0)
-            c->run.settings.framing = REPLY_NDJSON;
-        else if (strcmp(w, "buffer") == 0)
-            c->run.settings.mode = REPLY_BUFFER;
-        else if (strcmp(w, "links") == 0)
-            c->run.settings.links = true;
-        else if (strcmp(w, "cut") == 0)
-            c->run.cut = true;
-        else if (strncmp(w, "n=", 2) == 0)
-            c->run.settings.choices = (unsigned)strtoul(w + 2, NULL, 10);
-        else if (strncmp(w, "directives=", 11) == 0)
-            c->run.settings.directives = (unsigned)strtoul(w + 11, NULL, 10);
-        else if (strncmp(w, "directive=", 10) == 0)
-            c->run.settings.directive_max = strtoul(w + 10, NULL, 10);
-    }
-}
-
-static void add_line(struct buf *b, char *line)
-{
-    char *mark;
-    size_t n = strlen(line);
-    bool joined = n >= 3 && strcmp(line + n - 3, "<+>") == 0;
-    if (joined)
-        line[n - 3] = '\0';
-    while ((mark = strstr(line, "<CR>"))) {
-        *mark = '\0';
-        buf_adds(b, line);
-        buf_addc(b, '\r');
-        line = mark + 4;
-    }
-    buf_adds(b, line);
-    if (!joined)
-        buf_addc(b, '\n');
-}
-
-static void check_output(const struct replay *c, struct buf *out, const char *how, size_t at)
-{
-    struct span want = c->same ? buf_span(&c->upstream) : buf_span(&c->client), got = buf_span(out);
-    if (got.n != want.n || memcmp(got.p, want.p, want.n) != 0) {
-        print_error("%s (%s %zu)\n--- expected\n%.*s\n--- got\n%.*s\n", c->name, how, at, (int)want.n, want.p,
-                    (int)got.n, got.p);
-        fail();
-    }
-    buf_free(out);
-}
-
-static void run_replay(struct replay *c)
-{
-    struct span upstream = buf_span(&c->upstream);
-    for (int late = 0; late < 2; late++) {
-        struct buf out = run_reply(&c->run, upstream, upstream.n, 0, late);
-        check_output(c, &out, "whole", 0);
-        out = run_reply(&c->run, upstream, 1, 0, late);
-        check_output(c, &out, "bytes", 0);
-        for (size_t at = 1; at < upstream.n; at++) {
-            out = run_reply(&c->run, upstream, upstream.n, at, late);
-            check_output(c, &out, "cut at", at);
-        }
-    }
-    buf_free(&c->upstream);
-    buf_free(&c->client);
-}
+/* Replies of openai-chat from the provider's bytes to the client's. */
+#include "tests/replay/replay.h"
 
 static void test_replays(void **state)
 {
     (void)state;
-    FILE *file = fopen(TEST_DATA "/replay/openai_chat.txt", "r");
-    assert_non_null(file);
-    struct replay c = {0};
-    struct buf *into = NULL;
-    char *line = NULL;
-    size_t room = 0, cases = 0;
-    ssize_t n;
-    while ((n = getline(&line, &room, file)) >= 0) {
-        if (n && line[n - 1] == '\n')
-            line[n - 1] = '\0';
-        if (strncmp(line, "== ", 3) == 0) {
-            if (cases++)
-                run_replay(&c);
-            c = (struct replay){.run = run_defaults()};
-            buf_init(&c.upstream, ROOM);
-            buf_init(&c.client, ROOM);
-            read_settings(&c, line + 3);
-            into = NULL;
-        } else if (strcmp(line, "-- upstream") == 0) {
-            into = &c.upstream;
-        } else if (strncmp(line, "-- client", 9) == 0) {
-            c.same = strstr(line, "same") != NULL;
-            into = c.same ? NULL : &c.client;
-        } else if (into) {
-            add_line(into, line);
-        }
+    replay_file(API_OPENAI_CHAT, TEST_DATA "/replay/openai_chat.txt", 21);
+}
+
+static void test_streams(void **state)
+{
+    (void)state;
+    static const char *const streams[] = {"azure",
+                                          "openrouter",
+                                          "openrouter-error",
+                                          "moonshot",
+                                          "vllm",
+                                          "vllm-error",
+                                          "llamacpp",
+                                          "llamacpp-old-error",
+                                          "compat-content-array",
+                                          "openai-chat",
+                                          "openai-chat-n2-logprobs",
+                                          "openai-chat-tools",
+                                          "openai-chat-refusal",
+                                          "openai-chat-error"};
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+        char path[300];
+        snprintf(path, sizeof path, TEST_DATA "/streams/%s.sse", streams[i]);
+        replay_same(API_OPENAI_CHAT, REPLY_SSE, path);
     }
-    if (cases)
-        run_replay(&c);
-    assert_true(cases > 20);
-    free(line);
-    fclose(file);
 }
 
 /* ---- however the text is cut into deltas ---- */
@@ -360,7 +142,7 @@ static void test_every_cut_of_the_text(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         size_t n = strlen(texts[i]);
         struct buf expected;
-        struct run run = run_defaults();
+        struct run run = run_defaults(API_OPENAI_CHAT);
         buf_init(&expected, ROOM);
         for (int mode = 0; mode < 2; mode++) {
             run.settings.mode = mode ? REPLY_BUFFER : REPLY_SUPPRESS;
@@ -383,7 +165,7 @@ static void test_limits(void **state)
     struct reply_callbacks callbacks = {on_directive};
     struct buf out;
     buf_init(&out, ROOM);
-    struct run run = run_defaults();
+    struct run run = run_defaults(API_OPENAI_CHAT);
     run.settings.event_max = 100;
 
     struct reply *r = reply_create(&run.settings, &callbacks, &files);
@@ -393,6 +175,23 @@ static void test_limits(void **state)
     assert_int_equal(reply_feed(r, span_of(bytes, 1), &out), REPLY_FAILED);
     assert_int_equal(reply_end(r, true, SPAN_LIT(""), &out), REPLY_FAILED);
     reply_destroy(r);
+
+    /* What was before the event that is too large is delivered, and the error stands last. */
+    static const char before[] =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <<<HW\"}}]}\n\n";
+    for (size_t piece = 1000; piece <= sizeof bytes; piece += 5000) {
+        enum reply_state got = REPLY_GOING;
+        r = reply_create(&run.settings, &callbacks, &files);
+        assert_int_equal(reply_feed(r, span_str(before), &out), REPLY_GOING);
+        while (got == REPLY_GOING)
+            got = reply_feed(r, span_of(bytes, piece), &out);
+        assert_int_equal(got, REPLY_FAILED);
+        assert_int_equal(reply_end(r, false, SPAN_LIT("data: broken\n\n"), &out), REPLY_DONE);
+        assert_non_null(strstr(buf_cstr(&out), "\"content\":\"<<<HW\""));
+        assert_string_equal(buf_cstr(&out) + out.n - 14, "data: broken\n\n");
+        reply_destroy(r);
+        buf_reset(&out);
+    }
 
     run.settings.framing = REPLY_WHOLE;
     r = reply_create(&run.settings, &callbacks, &files);
@@ -407,7 +206,7 @@ static void test_limits(void **state)
     assert_int_equal(out.n, 0);
     reply_destroy(r);
 
-    run = run_defaults();
+    run = run_defaults(API_OPENAI_CHAT);
     r = reply_create(&run.settings, &callbacks, &files);
     enum reply_state last = REPLY_GOING;
     for (int i = 0; i <= LIMIT_CHANNELS; i++) {
@@ -433,7 +232,7 @@ static void test_end_while_waiting(void **state)
                                  "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     struct files files = {.late = true};
     struct reply_callbacks callbacks = {on_directive};
-    struct run run = run_defaults();
+    struct run run = run_defaults(API_OPENAI_CHAT);
     struct buf out;
     buf_init(&out, ROOM);
     files.reply = reply_create(&run.settings, &callbacks, &files);
@@ -459,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replays),
+        cmocka_unit_test(test_streams),
         cmocka_unit_test(test_every_cut_of_the_text),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_end_while_waiting),

@@ -524,6 +524,81 @@ static void a_document_waits_for_its_picture_and_is_stored_once_drawn(void **sta
     workspace_destroy(ws);
 }
 
+static void take_known(struct world *w, const char *consult, unsigned number, const char *text, bool again,
+                       struct made *out)
+{
+    struct workspace *ws = workspace_create(w->store, &w->owner, consult, false, NULL);
+    workspace_know(ws, true, again);
+    for (unsigned i = 0; i < number; i++) {
+        struct made before;
+        workspace_take(ws, i, span_str(text), FLAG_NONE, MAX, &before);
+        made_free(&before);
+    }
+    workspace_take(ws, number, span_str(text), FLAG_NONE, MAX, out);
+    workspace_destroy(ws);
+}
+
+/* A reply that is fetched again gets the files that were made of it. */
+static void fetched_again_is_not_made_again(void **state)
+{
+    struct world *w = *state;
+    static const char text[] = "\n{\"filename\":\"a.txt\"}\n---\nA\n", bad[] = "\nno object\n---\n";
+    struct made first, second, again, other;
+    take_known(w, "hwc-k1", 0, text, false, &first);
+    take_known(w, "hwc-k2", 1, text, false, &second); /* makes the first one anew as well */
+    assert_true(first.stored && second.stored);
+    assert_string_equal(second.filename, "a (2).txt");
+    take_known(w, "hwc-k3", 0, text, true, &again);
+    assert_true(again.stored);
+    assert_string_equal(again.filename, "a.txt");
+    assert_string_equal(again.artifact.consult, "hwc-k2");
+    assert_true(again.entry.n > 0 && again.url.n > 0);
+    made_free(&again);
+    take_known(w, "hwc-k3", 1, text, true, &again);
+    assert_string_equal(again.artifact.id, second.artifact.id);
+    made_free(&again);
+
+    assert_int_equal(store_delete(w->store, &second.artifact), 0);
+    take_known(w, "hwc-k3", 1, text, true, &again);
+    assert_false(again.stored);
+    assert_int_equal(again.flag, FLAG_NONE);
+    assert_non_null(strstr(again.sentence, "it was deleted"));
+    made_free(&again);
+
+    /* Of somebody else's nothing is known. */
+    struct owner owner = w->owner;
+    store_key(w->store, SPAN_LIT("sk-other"), w->owner.key);
+    take_known(w, "hwc-k4", 0, text, true, &other);
+    assert_string_equal(other.artifact.consult, "hwc-k4");
+    made_free(&other);
+    w->owner = owner;
+
+    /* What fails is not kept a second time. */
+    take_known(w, "hwc-k5", 0, bad, true, &other);
+    assert_int_equal(other.flag, FLAG_INVALID_METADATA);
+    char path[256];
+    snprintf(path, sizeof path, "%s/orgs/acme/hwc-k5", w->dir);
+    assert_int_not_equal(access(path, F_OK), 0);
+    made_free(&other);
+    made_free(&first);
+    made_free(&second);
+}
+
+static void what_is_known_expires(void **state)
+{
+    struct world *w = *state;
+    static const char text[] = "\n{\"filename\":\"b.txt\"}\n---\nB\n";
+    struct made made, again;
+    take_known(w, "hwc-e1", 0, text, false, &made);
+    int64_t late = made.artifact.expires_at + 1;
+    assert_int_equal(store_sweep(w->store, late), 1);
+    take_known(w, "hwc-e2", 0, text, true, &again);
+    assert_true(again.stored);
+    assert_string_equal(again.artifact.consult, "hwc-e2");
+    made_free(&made);
+    made_free(&again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +615,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(sweep_removes_what_expired, setup, teardown),
         cmocka_unit_test_setup_teardown(one_secret_for_all, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_secret_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetched_again_is_not_made_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_known_expires, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

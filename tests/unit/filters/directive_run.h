@@ -17,6 +17,7 @@ struct outcome {
     struct buf directives; /* C[text], U[text] or L[text] for each: complete, unterminated, too large */
     unsigned stray;
     size_t kept, removed;
+    size_t kept_points, removed_points;
 };
 
 static inline void outcome_init(struct outcome *o)
@@ -54,14 +55,15 @@ static void on_stray(void *arg)
     o->stray++;
 }
 
-static void on_fate(void *arg, size_t bytes, bool kept)
+static void on_fate(void *arg, size_t bytes, size_t points, bool kept)
 {
     struct outcome *o = arg;
-    assert(bytes > 0);
+    assert(bytes > 0 && points <= bytes);
     *(kept ? &o->kept : &o->removed) += bytes;
+    *(kept ? &o->kept_points : &o->removed_points) += points;
 }
 
-static const struct directive_callbacks outcome_callbacks = {on_text, on_directive, on_stray, on_fate};
+static const struct directive_callbacks outcome_callbacks = {on_text, on_directive, on_stray, on_fate, true};
 
 static inline uint32_t run_random(uint32_t *state)
 {

@@ -35,7 +35,7 @@ static void test_order_and_reasons(void **state)
     buf_init(&out, 1 << 16);
     assert_false(report_due(&p));
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(report_open(&p, 0), i);
+        assert_int_equal(report_open(&p, 0, 0), i);
     assert_true(report_due(&p));
     assert_int_equal(p.pending, 5);
     settle(&p, 3, "{\n\"n\":3}", "d", FLAG_NONE, NULL);
@@ -68,7 +68,7 @@ static void test_no_more_reasons_than_the_limit(void **state)
     for (unsigned i = 0; i < 2 * LIMIT_FLAGS; i++) {
         char sentence[20];
         snprintf(sentence, sizeof sentence, "number %u", i);
-        assert_int_equal(report_open(&p, 0), i);
+        assert_int_equal(report_open(&p, 0, 0), i);
         settle(&p, i, NULL, NULL, FLAG_RENDER_FAILED, sentence);
     }
     report_reasons(&p, false, &out);
@@ -86,10 +86,10 @@ static void test_sentence_and_links(void **state)
     struct report p = {0};
     struct buf out;
     buf_init(&out, 1 << 16);
-    assert_int_equal(report_open(&p, 0), 0);
-    assert_int_equal(report_open(&p, 1), 1);
-    assert_int_equal(report_open(&p, 0), 2);
-    assert_int_equal(report_open(&p, 0), 3);
+    assert_int_equal(report_open(&p, 0, 0), 0);
+    assert_int_equal(report_open(&p, 1, 0), 1);
+    assert_int_equal(report_open(&p, 0, 0), 2);
+    assert_int_equal(report_open(&p, 0, 0), 3);
     settle(&p, 0, "{}", "a \"b\".md", FLAG_NONE, NULL);
     settle(&p, 1, "{}", "other.md", FLAG_NONE, NULL);
     settle(&p, 2, "{}", "c[1]&.md", FLAG_NONE, NULL);

@@ -129,7 +129,7 @@ static const struct row rows[] = {
     {REQUEST, POST CHUNKED "000\r\n\r\n", false, HTTP_DONE, true, "", "", 0},
     {REQUEST, POST CHUNKED "1\r\na\r\n002\r\nbc\r\nA\r\n0123456789\r\n0\r\n\r\n", false, HTTP_DONE, true,
      "abc0123456789", "", 0},
-    {REQUEST, POST CHUNKED "3;a\r\nabc\r\n3;a=b;c=d\r\ndef\r\n0;x=y\r\n\r\nGET /", false, HTTP_DONE, true,
+    {REQUEST, POST CHUNKED "3;a\r\nabc\r\n3;a=b\r\ndef\r\n0;x=y\r\n\r\nGET /", false, HTTP_DONE, true,
      "abcdef", "", 5},
     {REQUEST, POST CHUNKED "4\r\n\r\n\r\n\r\n0\r\n\r\n", false, HTTP_DONE, true, "\r\n\r\n", "", 0},
     {REQUEST, POST CHUNKED "3\r\nabc\r\n0\r\nX-Sum: 1 \r\nY:\r\n\r\nGET /", false, HTTP_DONE, true, "abc",

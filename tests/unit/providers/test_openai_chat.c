@@ -288,18 +288,18 @@ static void test_own_events(void **state)
     reply_event_reset(&e, raw);
     e.json = raw;
     chat()->keep_shape(&e, 2, &shape);
-    chat()->text_event(buf_span(&shape), 2, SPAN_LIT("a\\n"), SPAN_LIT("{\"token\":\"a\"}"), &out);
+    chat()->text_event(buf_span(&shape), 2, -1, SPAN_LIT("a\\n"), SPAN_LIT("{\"token\":\"a\"}"), &out);
     assert_string_equal(buf_cstr(&out), "data: "
                                         "{\"id\":\"x\",\"created\":17,\"model\":\"m\",\"object\":\"chat."
                                         "completion.chunk\",\"choices\":[{\"index\":2,"
                                         "\"delta\":{\"content\":\"a\\n\"},\"logprobs\":{\"content\":[{"
                                         "\"token\":\"a\"}]},\"finish_reason\":null}]}\n\n");
     buf_reset(&out);
-    chat()->report_event(buf_span(&shape), SPAN_LIT("\"outbound_artifacts\":[]"), false, &out);
+    chat()->report_event(buf_span(&shape), -1, SPAN_LIT("\"outbound_artifacts\":[]"), false, &out);
     assert_non_null(strstr(buf_cstr(&out), "\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":"
                                            "\"stop\"}],\"outbound_artifacts\":[]}\n\n"));
     buf_reset(&out);
-    chat()->report_event(SPAN_LIT(""), SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
+    chat()->report_event(SPAN_LIT(""), -1, SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
     assert_string_equal(
         buf_cstr(&out),
         "data: "

@@ -1,0 +1,599 @@
+/*
+ * OpenAI Responses, and what speaks like it: Azure, OpenRouter, vLLM, llama.cpp …
+ *
+ * Text channels are the parts of type `output_text` of the output items of type `message`. Their number is
+ * made of output_index and content_index, since some servers name an item anew in every event. A stream says
+ * a part's text up to five times: in pieces, and whole in the events that end the part, its content, its item
+ * and the reply. The list in the last one may lack items, so there parts are told by their order.
+ *
+ * Reasoning, refusals, the arguments and results of tools are no text and are never looked at.
+ */
+#include "providers/openai_responses.h"
+
+#include "providers/openai_chat.h"
+#include "providers/protocol.h"
+#include "providers/request.h"
+
+/* ---- requests ---- */
+
+static bool is_forced_tool(struct span choice)
+{
+    struct span type, mode;
+    if (json_type(choice) == JSON_STRING)
+        return request_value_is(choice, "required") || request_value_is(choice, "any");
+    if (json_type(choice) != JSON_OBJECT)
+        return false;
+    if (!json_member(choice, "type", &type) || !request_value_is(type, "allowed_tools"))
+        return true;
+    return json_member(choice, "mode", &mode) && request_value_is(mode, "required");
+}
+
+static bool is_machine_text(struct span text)
+{
+    struct span format, type;
+    if (json_type(text) != JSON_OBJECT || !json_member(text, "format", &format) ||
+        json_type(format) != JSON_OBJECT)
+        return false;
+    return !json_member(format, "type", &type) || !request_value_is(type, "text");
+}
+
+struct request_reading {
+    struct span model, stream, store, instructions, input, text, tool;
+    const char *key; /* of `input`, or else of the first member that is not Penstock's own */
+};
+
+static void read_request_member(void *arg, const struct request_member *m)
+{
+    struct request_reading *r = arg;
+    const char *quote = m->key.p - 1;
+    if (!r->key)
+        r->key = quote;
+    if (request_member_is(m, "model")) {
+        r->model = m->value;
+    } else if (request_member_is(m, "stream")) {
+        r->stream = m->value;
+    } else if (request_member_is(m, "store")) {
+        r->store = m->value;
+    } else if (request_member_is(m, "instructions")) {
+        r->instructions = m->value;
+    } else if (request_member_is(m, "input")) {
+        r->input = m->value;
+        r->key = quote;
+    } else if (request_member_is(m, "text")) {
+        r->text = m->value;
+    } else if (request_member_is(m, "tool_choice")) {
+        r->tool = m->value;
+    }
+}
+
+static bool is_one_of(struct span value, enum json_type a, enum json_type b)
+{
+    enum json_type type = json_type(value);
+    return value.n == 0 || type == a || type == b || type == JSON_NULL;
+}
+
+/* The place is the value of `instructions`, or empty, before the key of a member, when there is none. */
+static void read_request(struct span body, struct request_facts *facts)
+{
+    struct request_reading r = {.key = NULL};
+    if (!request_read(body, facts, read_request_member, &r))
+        return;
+    if (!r.key || !is_one_of(r.instructions, JSON_STRING, JSON_NULL) ||
+        !is_one_of(r.input, JSON_STRING, JSON_ARRAY)) {
+        request_reset(facts);
+        return;
+    }
+    if (json_type(r.model) == JSON_STRING)
+        facts->model = json_inside(r.model);
+    facts->stream = json_type(r.stream) == JSON_TRUE;
+    facts->kept = json_type(r.store) != JSON_FALSE;
+    facts->place = r.instructions.n ? r.instructions : span_of(r.key, 0);
+    facts->machine_read = is_machine_text(r.text) || is_forced_tool(r.tool);
+    facts->explains_protocol = protocol_explained(r.instructions) || protocol_explained(r.input);
+}
+
+static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
+                         struct buf *room, struct edits *edits)
+{
+    size_t at = (size_t)(facts->place.p - body.p), cut = 0, from = room->n;
+    if (json_type(facts->place) == JSON_STRING && facts->place.n) {
+        at += facts->place.n - 1;
+        buf_adds(room, "\\n\\n");
+        buf_add(room, protocol);
+    } else {
+        cut = facts->place.n; /* null */
+        buf_adds(room, cut ? "\"" : "\"instructions\":\"");
+        buf_add(room, protocol);
+        buf_adds(room, cut ? "\"" : "\",");
+    }
+    if (!buf_full(room))
+        edits_add(edits, at, cut, span_from(buf_span(room), from));
+}
+
+/* ---- events ---- */
+
+enum kind {
+    KIND_OTHER,
+    KIND_TEXT_DELTA,
+    KIND_TEXT_DONE,
+    KIND_PART_ADDED,
+    KIND_PART_DONE,
+    KIND_ITEM_ADDED,
+    KIND_ITEM_DONE,
+    KIND_ANNOTATION,
+    KIND_CREATED,
+    KIND_ENDED,
+    KIND_FAILED,
+    KIND_ERROR,
+};
+
+static enum kind kind_of(struct span type)
+{
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } kinds[] = {
+        {"response.output_text.delta", KIND_TEXT_DELTA},
+        {"response.output_text.done", KIND_TEXT_DONE},
+        {"response.output_text.annotation.added", KIND_ANNOTATION},
+        {"response.content_part.added", KIND_PART_ADDED},
+        {"response.content_part.done", KIND_PART_DONE},
+        {"response.output_item.added", KIND_ITEM_ADDED},
+        {"response.output_item.done", KIND_ITEM_DONE},
+        {"response.created", KIND_CREATED},
+        {"response.completed", KIND_ENDED},
+        {"response.incomplete", KIND_ENDED},
+        {"response.cancelled", KIND_ENDED},
+        {"response.failed", KIND_FAILED},
+        {"error", KIND_ERROR},
+    };
+    if (json_type(type) != JSON_STRING)
+        return KIND_OTHER;
+    struct span name = json_inside(type);
+    bool escaped = name.n && memchr(name.p, '\\', name.n);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (escaped ? json_inside_is(name, kinds[i].name) : span_is(name, kinds[i].name))
+            return kinds[i].kind;
+    return KIND_OTHER;
+}
+
+/* The members of an event, or of a whole reply, that matter; n = 0: absent. */
+struct members {
+    struct span type, number, output_index, content_index;
+    struct span delta, text, logprobs, part, item, annotation, response, output, error;
+    bool bare; /* no others that say anything */
+};
+
+/* In the order in which events have them. */
+static struct span *member_of(struct members *m, const struct walk *w, struct span key)
+{
+    const struct {
+        const char *name;
+        struct span *value;
+    } names[] = {
+        {"type", &m->type},
+        {"sequence_number", &m->number},
+        {"output_index", &m->output_index},
+        {"content_index", &m->content_index},
+        {"delta", &m->delta},
+        {"logprobs", &m->logprobs},
+        {"text", &m->text},
+        {"part", &m->part},
+        {"item", &m->item},
+        {"annotation", &m->annotation},
+        {"response", &m->response},
+        {"output", &m->output},
+        {"error", &m->error},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (walk_key_is(w, key, names[i].name))
+            return names[i].value;
+    return NULL;
+}
+
+static bool is_something(struct span value)
+{
+    return json_type(value) != JSON_NULL;
+}
+
+/* False: not one JSON object. `brace`: its opening one. */
+static bool read_members(struct span json, struct members *m, const char **brace, const char **closing)
+{
+    struct walk w = walk_text(json);
+    struct span key, value;
+    *m = (struct members){.bare = true};
+    if (walk_peek(&w) != '{')
+        return false;
+    *brace = w.at;
+    walk_enter(&w, '{');
+    while (walk_member(&w, &key)) {
+        bool frame = walk_key_is(&w, key, "item_id") || walk_key_is(&w, key, "obfuscation");
+        struct span *known = frame ? NULL : member_of(m, &w, key);
+        if (!walk_skip(&w, &value))
+            return false;
+        if (known)
+            *known = value;
+        else if (!frame && is_something(value))
+            m->bare = false;
+    }
+    *closing = w.at - 1;
+    return walk_done(&w);
+}
+
+static uint32_t channel_of(struct span output_index, struct span content_index)
+{
+    enum { PARTS = 256, ITEMS = 1 << 20 };
+    int64_t item = 0, part = 0;
+    if (output_index.n == 0 || !json_int(output_index, &item) || item < 0 || item >= ITEMS)
+        item = 0;
+    if (content_index.n == 0 || !json_int(content_index, &part) || part < 0 || part >= PARTS)
+        part = 0;
+    return (uint32_t)(item * PARTS + part);
+}
+
+/* How the text of a part is to be taken. */
+enum saying { SAYS_TEXT, SAYS_WHOLE_TEXT /* and its end */, SAYS_AGAIN, SAYS_EXCERPT };
+
+struct reading {
+    struct reply_event *e;
+    enum saying saying;
+    bool nth;         /* channels are counted */
+    uint32_t channel; /* next one, or of the event */
+};
+
+static void add_delta(struct reading *r, enum delta_kind kind, struct span where)
+{
+    reply_event_delta(r->e, kind, r->channel, where);
+    r->e->deltas[r->e->n - 1].nth = r->nth;
+}
+
+/* The offsets of an annotation, the beginning of a range first. */
+static void read_annotation(struct reading *r, struct span annotation, bool event)
+{
+    static const char *const names[] = {"start_index", "end_index", "index"};
+    struct span value;
+    add_delta(r, DELTA_ITEM, event ? span_of(annotation.p, 0) : annotation);
+    if (json_type(annotation) != JSON_OBJECT)
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (json_member(annotation, names[i], &value) && json_type(value) == JSON_NUMBER)
+            add_delta(r, DELTA_OFFSET, value);
+}
+
+static void read_annotations(struct reading *r, struct span list)
+{
+    add_delta(r, DELTA_LIST, json_inside(list));
+    struct json_iter it = json_iter(list);
+    while (json_next(&it) == 1)
+        read_annotation(r, it.value, false);
+}
+
+/* A text with what belongs to it; empty text is no text. */
+static void add_text(struct reading *r, struct span text, struct span logprobs, struct span annotations)
+{
+    static const enum delta_kind kinds[] = {DELTA_TEXT, DELTA_TEXT, DELTA_REPEAT, DELTA_EXCERPT};
+    bool tokens = json_type(logprobs) == JSON_ARRAY && logprobs.n > 2;
+    if (json_type(text) != JSON_STRING || text.n == 2)
+        return;
+    add_delta(r, kinds[r->saying], json_inside(text));
+    if (r->saying == SAYS_EXCERPT)
+        return;
+    if (tokens)
+        add_delta(r, r->saying == SAYS_AGAIN ? DELTA_REPEAT_TOKENS : DELTA_TOKENS, json_inside(logprobs));
+    if (json_type(annotations) == JSON_ARRAY)
+        read_annotations(r, annotations);
+    if (r->saying != SAYS_TEXT && !r->nth)
+        add_delta(r, DELTA_CHANNEL_END, (struct span){0});
+}
+
+/* Whether it had text. */
+static bool read_part(struct reading *r, struct span part)
+{
+    struct span type, text = {0}, logprobs = {0}, annotations = {0};
+    if (json_type(part) != JSON_OBJECT)
+        return false;
+    if (json_member(part, "type", &type) && !request_value_is(type, "output_text") &&
+        !request_value_is(type, "text"))
+        return false;
+    if (!json_member(part, "text", &text) || json_type(text) != JSON_STRING || text.n == 2)
+        return false;
+    if (!json_member(part, "logprobs", &logprobs))
+        logprobs = (struct span){0};
+    if (!json_member(part, "annotations", &annotations))
+        annotations = (struct span){0};
+    add_text(r, text, logprobs, annotations);
+    return true;
+}
+
+/* The parts of a message. Without nth their channels are numbered from that of the item. */
+static void read_item(struct reading *r, struct span item)
+{
+    struct span type, content;
+    uint32_t first = r->channel;
+    if (json_type(item) != JSON_OBJECT ||
+        (json_member(item, "type", &type) && !request_value_is(type, "message")))
+        return;
+    if (!json_member(item, "content", &content) || json_type(content) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(content);
+    for (uint32_t i = 0; json_next(&it) == 1; i++) {
+        if (!r->nth)
+            r->channel = first | (i & 0xff);
+        if (read_part(r, it.value) && r->nth)
+            r->channel++;
+    }
+    if (!r->nth)
+        r->channel = first;
+}
+
+static void read_output(struct reading *r, struct span output)
+{
+    if (json_type(output) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(output);
+    for (uint32_t i = 0; json_next(&it) == 1; i++) {
+        if (!r->nth)
+            r->channel = channel_of((struct span){0}, (struct span){0}) | (i & 0xfffff) << 8;
+        read_item(r, it.value);
+    }
+}
+
+/* The report's place in an object. */
+static void set_report(struct reply_event *e, struct span object)
+{
+    const char *p = object.p + 1, *end = object.p + object.n - 1;
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    e->ends_reply = true;
+    e->report_at = e->json_at + (size_t)(end - e->json.p);
+    e->report_first = p == end;
+}
+
+/* A Response object, whole or in an event. */
+static void read_response(struct reading *r, struct span response)
+{
+    struct span value;
+    if (json_type(response) != JSON_OBJECT)
+        return;
+    if (json_member(response, "instructions", &value) && json_type(value) == JSON_STRING)
+        reply_event_delta(r->e, DELTA_ECHO, 0, value);
+    if (json_member(response, "output", &value))
+        read_output(r, value);
+    /* What some servers add for convenience: the text of all parts. */
+    if (json_member(response, "output_text", &value) && json_type(value) == JSON_STRING)
+        reply_event_delta(r->e, DELTA_EXCERPT, 0, json_inside(value));
+}
+
+static void read_whole(struct reply_event *e, const struct members *m, struct span root)
+{
+    struct reading r = {.e = e, .saying = SAYS_WHOLE_TEXT};
+    if (json_type(m->output) != JSON_ARRAY)
+        return;
+    read_response(&r, root);
+    set_report(e, root);
+}
+
+static void read_response_event(struct reading *r, const struct members *m, enum kind kind)
+{
+    bool last = kind == KIND_ENDED || kind == KIND_FAILED;
+    r->saying = last ? SAYS_AGAIN : SAYS_EXCERPT;
+    r->nth = last;
+    r->channel = 0;
+    read_response(r, m->response);
+    r->e->begins = r->e->opens = kind == KIND_CREATED;
+    r->e->error = kind == KIND_FAILED;
+    if (last && json_type(m->response) == JSON_OBJECT)
+        set_report(r->e, m->response);
+}
+
+static void read_stream_event(struct reply_event *e, const struct members *m)
+{
+    struct reading r = {.e = e, .channel = channel_of(m->output_index, m->content_index)};
+    enum kind kind = kind_of(m->type);
+    switch (kind) {
+    case KIND_TEXT_DELTA:
+        if (json_type(m->delta) != JSON_STRING)
+            return;
+        e->bare = m->bare && m->part.n + m->item.n + m->response.n == 0 &&
+                  (m->logprobs.n == 0 || json_type(m->logprobs) == JSON_ARRAY || !is_something(m->logprobs));
+        add_text(&r, m->delta, m->logprobs, (struct span){0});
+        break;
+    case KIND_TEXT_DONE:
+        r.saying = SAYS_AGAIN;
+        add_text(&r, m->text, m->logprobs, (struct span){0});
+        break;
+    case KIND_PART_ADDED:
+    case KIND_PART_DONE:
+        r.saying = kind == KIND_PART_DONE ? SAYS_AGAIN : SAYS_TEXT;
+        e->opens = kind == KIND_PART_ADDED;
+        read_part(&r, m->part);
+        break;
+    case KIND_ITEM_ADDED:
+    case KIND_ITEM_DONE:
+        r.saying = kind == KIND_ITEM_DONE ? SAYS_AGAIN : SAYS_EXCERPT;
+        e->opens = kind == KIND_ITEM_ADDED;
+        read_item(&r, m->item);
+        break;
+    case KIND_ANNOTATION:
+        if (m->annotation.n)
+            read_annotation(&r, m->annotation, true);
+        break;
+    case KIND_ERROR:
+        e->error = e->goes_on = true;
+        break;
+    default:
+        if (m->response.n)
+            read_response_event(&r, m, kind);
+        else if (m->type.n == 0 && m->error.n && is_something(m->error))
+            e->error = true; /* how servers say it that have no event for it */
+        break;
+    }
+}
+
+static bool is_digits(struct span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.n > 0;
+}
+
+static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
+{
+    struct members m;
+    const char *brace, *closing;
+    (void)choices;
+    (void)ends;
+    if (!e->whole && span_starts(e->json, "[DONE]")) {
+        e->ends_stream = true;
+        return;
+    }
+    if (!read_members(e->json, &m, &brace, &closing))
+        return;
+    if (e->whole) {
+        read_whole(e, &m, span_of(brace, (size_t)(closing - brace) + 1));
+        return;
+    }
+    read_stream_event(e, &m);
+    if (is_digits(m.number)) {
+        e->number_at = e->json_at + (size_t)(m.number.p - e->json.p);
+        e->number_n = m.number.n;
+    }
+}
+
+/* ---- events of our own ---- */
+
+enum { FRAME = 'r' }; /* first byte of the shape of an event that begins a reply */
+
+static void keep_members(struct span object, const char *const *names, size_t n, struct buf *out)
+{
+    enum { LONGEST_VALUE = 160 };
+    struct json_iter it = json_iter(object);
+    while (it.object && json_next(&it) == 1) {
+        enum json_type type = json_type(it.value);
+        if (type == JSON_OBJECT || type == JSON_ARRAY || it.value.n > LONGEST_VALUE)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            if (json_key_is(&it, names[i])) {
+                buf_printf(out, "\"%s\":", names[i]);
+                buf_add(out, it.value);
+                buf_addc(out, ',');
+            }
+    }
+}
+
+/*
+ * The members that say where in the reply a text is, each with a comma behind it; or, behind an r, those that
+ * say which reply it is.
+ */
+static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
+{
+    static const char *const of_text[] = {"item_id", "output_index", "content_index"};
+    static const char *const of_reply[] = {"id", "object", "created_at", "model"};
+    struct span response;
+    (void)channel;
+    if (json_member(e->json, "response", &response)) {
+        buf_addc(out, FRAME);
+        keep_members(response, of_reply, sizeof of_reply / sizeof of_reply[0], out);
+    } else {
+        keep_members(e->json, of_text, sizeof of_text / sizeof of_text[0], out);
+    }
+}
+
+static void begin_event(const char *type, int64_t number, struct buf *out)
+{
+    buf_printf(out, "event: %s\ndata: {\"type\":\"%s\",", type, type);
+    if (number >= 0)
+        buf_printf(out, "\"sequence_number\":%lld,", (long long)number);
+}
+
+static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
+                       struct span tokens, struct buf *out)
+{
+    begin_event("response.output_text.delta", number, out);
+    if (shape.n && shape.p[0] != FRAME)
+        buf_add(out, shape);
+    else
+        buf_printf(out, "\"output_index\":%u,\"content_index\":%u,", (unsigned)channel >> 8,
+                   (unsigned)channel & 0xff);
+    buf_adds(out, "\"delta\":\"");
+    buf_add(out, escaped);
+    buf_adds(out, "\",\"logprobs\":[");
+    if (tokens.n)
+        buf_add(out, tokens);
+    buf_adds(out, "]}\n\n");
+}
+
+static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
+{
+    begin_event(cut ? "response.failed" : "response.completed", number, out);
+    buf_adds(out, "\"response\":{");
+    if (shape.n && shape.p[0] == FRAME)
+        buf_add(out, span_from(shape, 1));
+    else
+        buf_adds(out, "\"object\":\"response\",");
+    buf_adds(
+        out,
+        cut ? "\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"The provider broke "
+              "the reply off.\"},"
+            : "\"status\":\"completed\",\"error\":null,");
+    buf_adds(out, "\"incomplete_details\":null,\"output\":[],");
+    buf_add(out, report);
+    buf_adds(out, "}}\n\n");
+}
+
+/* What an artifact is in the lists of annotations. Its container is no container, but files are fetched
+ * through any. */
+static void citation(struct span entry, size_t at, struct buf *out)
+{
+    static const char prefix[] = "\"file-hw-";
+    struct span id, filename;
+    if (!json_member(entry, "id", &id) || json_type(id) != JSON_STRING)
+        id = SPAN_LIT("\"\"");
+    if (!json_member(entry, "filename", &filename) || json_type(filename) != JSON_STRING)
+        filename = SPAN_LIT("\"\"");
+    buf_adds(out, "{\"type\":\"container_file_citation\",\"container_id\":\"cntr-hw-");
+    if (span_starts(id, prefix))
+        buf_add(out, span_of(id.p + sizeof prefix - 1, id.n - sizeof prefix));
+    buf_adds(out, "\",\"file_id\":");
+    buf_add(out, id);
+    buf_adds(out, ",\"filename\":");
+    buf_add(out, filename);
+    buf_printf(out, ",\"start_index\":%zu,\"end_index\":%zu}", at, at);
+}
+
+/* ---- errors ---- */
+
+/* In both shapes that clients know: with the error as an object, and flat. The number is filled in by whoever
+ * puts it into a stream. */
+static void error_event(const struct error *e, bool named, struct buf *out)
+{
+    struct buf body;
+    (void)named; /* here it is always */
+    buf_init(&body, out->max);
+    openai_chat_error_body(e, &body);
+    begin_event("error", 0, out);
+    buf_printf(out, "\"code\":\"%s\",\"message\":\"", error_name(e->code));
+    if (json_escape(span_str(e->message), out) == 0) {
+        buf_adds(out, "\",\"param\":null,");
+        buf_add(out, span_from(buf_span(&body), 1));
+        buf_adds(out, "\n\n");
+    }
+    buf_free(&body);
+}
+
+const struct dialect openai_responses = {
+    .api = API_OPENAI_RESPONSES,
+    .request = read_request,
+    .add_protocol = add_protocol,
+    .event = read_event,
+    .keep_shape = keep_shape,
+    .text_event = text_event,
+    .report_event = report_event,
+    .citation = citation,
+    .offsets = OFFSETS_POINTS,
+    .parts = true,
+    .error_body = openai_chat_error_body,
+    .error_event = error_event,
+    .keep_alive = ": keep-alive\n\n",
+};

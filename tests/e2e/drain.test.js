@@ -1,0 +1,122 @@
+// Ending and reloading while streams run.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { Penstock } from './penstock.js';
+import { ask, chunksOf, isAlive, textOf, until, workersOf } from './processes.js';
+import { Upstream, slowText } from './upstream.js';
+
+const count = (text, what) => text.split(what).length - 1;
+
+describe('while streams run', { timeout: 180_000 }, () => {
+    let upstream, penstock;
+    before(async () => {
+        upstream = await new Upstream().start();
+    });
+    afterEach(async () => {
+        if (penstock && isAlive(penstock.child.pid)) await penstock.stop();
+        penstock = undefined;
+    });
+    after(() => upstream?.stop());
+
+    const start = async (more) => {
+        penstock = await new Penstock().start(upstream.url, { drain: '60s', more });
+    };
+    const startStream = async (tag) => {
+        const reply = await ask(penstock, 'slow', tag, { stream: true });
+        await until('the stream has begun', () => reply.text.length > 0);
+        return reply;
+    };
+    const check = (reply, left) => {
+        const chunks = chunksOf(reply.text);
+        assert.ok(reply.complete);
+        assert.ok(reply.text.endsWith('data: [DONE]\n\n'));
+        assert.equal(textOf(chunks), left);
+        assert.deepEqual(chunks.flatMap((c) => c.outbound_artifacts ?? []).map((a) => a.filename), [`${reply.tag}.csv`]);
+    };
+    const connecting = (port) =>
+        new Promise((resolve) => {
+            const socket = connect(port, '127.0.0.1');
+            socket.on('connect', () => socket.destroy(resolve('connected')));
+            socket.on('error', (error) => resolve(error.code));
+        });
+    const content = async () => {
+        const reply = await (await ask(penstock, 'file', 'now')).whole;
+        assert.equal(reply.status, 200);
+        return JSON.parse(reply.text).choices[0].message.content;
+    };
+    const reload = async (changed) => {
+        const before = count(penstock.log(), '"reloaded"');
+        penstock.configure(changed);
+        penstock.child.kill('SIGHUP');
+        await until('reloaded', () => count(penstock.log(), '"reloaded"') > before);
+    };
+
+    for (const workers of [1, 2])
+        it(`SIGTERM refuses new connections and lets the stream finish (workers: ${workers})`, async () => {
+            await start(`workers: ${workers}\n`);
+            const pids = [penstock.child.pid, ...workersOf(penstock.child.pid)];
+            assert.equal(pids.length, 1 + workers);
+            const reply = await startStream('last');
+            penstock.child.kill('SIGTERM');
+            await until('new connections are refused', async () => (await connecting(penstock.port)) === 'ECONNREFUSED');
+            assert.ok(!reply.text.includes('[DONE]'), 'the stream still runs');
+            await reply.whole;
+            check(reply, slowText('last').left);
+            await penstock.stop(); // ended already, with 0
+            assert.deepEqual(pids.filter(isAlive), []);
+        });
+
+    it('SIGTERM closes what is idle and ends at once when nothing runs', async () => {
+        await start('');
+        const socket = connect(penstock.port, '127.0.0.1');
+        await new Promise((done) => socket.on('connect', done));
+        const closed = new Promise((done) => socket.on('close', done));
+        await content(); // so that the other connection has been taken, too
+        await penstock.stop(); // in far less than the drain time
+        await closed;
+    });
+
+    it('a bad configuration changes nothing', async () => {
+        await start('');
+        const workers = workersOf(penstock.child.pid);
+        const reply = await startStream('old');
+        for (const [i, more] of ['colour: red\n', 'workers: many\n', 'listen: [\n'].entries()) {
+            penstock.configure({ more });
+            penstock.child.kill('SIGHUP');
+            await until('refused', () => count(penstock.log(), '"reload.refused"') === i + 1);
+            assert.match(await content(), /^Here are the totals/);
+            assert.deepEqual(workersOf(penstock.child.pid), workers);
+        }
+        await reply.whole;
+        check(reply, slowText('old').left);
+        assert.equal(count(penstock.log(), '"reloaded"'), 0);
+    });
+
+    it('a good configuration is for new requests; an old stream finishes under the old one', async () => {
+        await start('');
+        assert.doesNotMatch(await content(), /\]\(http/);
+        const old = workersOf(penstock.child.pid);
+        const reply = await startStream('old');
+        await reload({ more: 'links: markdown\n' });
+        await until('the new settings apply', async () => /\]\(http/.test(await content()));
+        for (let i = 0; i < 10; i++) assert.match(await content(), /\[totals\.csv\]\(http/);
+        assert.ok(!reply.text.includes('[DONE]'), 'the old stream still runs');
+        await reply.whole;
+        check(reply, slowText('old').left);
+        await until('the old worker has gone', () => !old.some(isAlive));
+    });
+
+    it('workers may become fewer and more', async () => {
+        await start('workers: 3\n');
+        for (const workers of [1, 2]) {
+            const reply = await startStream('old');
+            await reload({ more: `workers: ${workers}\n` });
+            const all = await Promise.all(Array.from({ length: 30 }, content)); // none of them goes where nobody listens
+            assert.equal(all.length, 30);
+            await reply.whole;
+            check(reply, slowText('old').left);
+            await until('the old workers have gone', () => workersOf(penstock.child.pid).length === workers);
+        }
+    });
+});

@@ -1,0 +1,109 @@
+#ifndef TESTS_FUZZ_DIALECT_H
+#define TESTS_FUZZ_DIALECT_H
+/*
+ * A dialect on arbitrary bytes: the first byte says what they are (mod 4: 0 a request, 1 an event, 2 a whole
+ * reply, 3 a path). What must hold: every span lies inside, a usable request stays valid JSON and keeps its
+ * bytes when the protocol is added, and what an event says of itself agrees with base/json.h.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "providers/dialect.h"
+
+static inline void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static inline bool is_inside(struct span whole, struct span part)
+{
+    return part.n == 0 || (part.p >= whole.p && part.p + part.n <= whole.p + whole.n);
+}
+
+static inline void fuzz_request(const struct dialect *d, struct span body)
+{
+    struct request_facts facts;
+    struct span value;
+    d->request(body, &facts);
+    check(is_inside(body, facts.root) && is_inside(body, facts.hw_whole) &&
+          is_inside(body, facts.attachments_whole));
+    if (facts.root.n == 0)
+        return;
+    check(json_document(body, &value) && value.p == facts.root.p && value.n == facts.root.n);
+    static const char *const ours[] = {"hw", "attachments"};
+    struct edits edits = {0};
+    struct buf room, out;
+    buf_init(&room, 1 << 20);
+    buf_init(&out, 1 << 24);
+    size_t n = body.n;
+    if (facts.hw_whole.n || facts.attachments_whole.n)
+        check(json_remove_members(body, facts.root, ours, 2, &edits) > 0);
+    d->add_protocol(body, &facts, SPAN_LIT("<<<\\\"\\n"), &room, &edits);
+    for (size_t i = 0; i < edits.n; i++)
+        n += edits.list[i].insert.n - edits.list[i].cut;
+    check(edits.n >= 1 && edits_apply(&edits, body, &out) == 0);
+    check(json_document(buf_span(&out), &value) && out.n == n);
+    check(memmem(buf_span(&out).p, out.n, "<<<\\\"\\n", 7) != NULL);
+    edits_free(&edits);
+    buf_free(&room);
+    buf_free(&out);
+}
+
+static inline void fuzz_event(const struct dialect *d, struct span json, bool whole)
+{
+    struct reply_event e = {0};
+    struct reply_ends ends = {0};
+    struct span value;
+    struct buf shape, out;
+    reply_event_reset(&e, json);
+    e.json = json;
+    e.whole = whole;
+    d->event(&e, 1, &ends);
+    bool document = json_document(json, &value);
+    check(document || (e.n == 0 && !e.bare && !e.ends_reply && !e.error));
+    for (size_t i = 0; i < e.n; i++)
+        check(e.deltas[i].at <= json.n && e.deltas[i].n <= json.n - e.deltas[i].at);
+    if (e.ends_reply)
+        check(e.report_at < json.n && json.p[e.report_at] == '}');
+    if (document && json_type(value) == JSON_OBJECT) {
+        buf_init(&shape, 1 << 16);
+        buf_init(&out, 1 << 20);
+        d->keep_shape(&e, 7, &shape);
+        for (int i = 0; i < 2; i++) {
+            buf_reset(&out);
+            if (i)
+                d->report_event(buf_span(&shape), 5, SPAN_LIT("\"outbound_artifacts\":[]"), whole, &out);
+            else
+                d->text_event(buf_span(&shape), 7, 5, SPAN_LIT("x"), SPAN_LIT(""), &out);
+            const char *brace = strchr(buf_cstr(&out), '{');
+            check(brace && json_document(span_str(brace), &value));
+        }
+        buf_free(&shape);
+        buf_free(&out);
+    }
+    reply_event_free(&e);
+}
+
+static inline void fuzz_dialect(enum api api, const uint8_t *data, size_t size)
+{
+    const struct dialect *d = dialect_find(api);
+    if (size == 0)
+        return;
+    /* A copy of exactly that size, so that a read beyond it is seen. */
+    char *copy = malloc(size);
+    check(copy != NULL);
+    memcpy(copy, data + 1, size - 1);
+    struct span bytes = span_of(copy, size - 1);
+    if (data[0] % 4 == 0) {
+        fuzz_request(d, bytes);
+    } else if (data[0] % 4 == 3) {
+        bool stored;
+        dialect_api(data[0] & 8 ? SPAN_LIT("GET") : SPAN_LIT("POST"), bytes, &stored);
+    } else {
+        fuzz_event(d, bytes, data[0] % 4 == 2);
+    }
+    free(copy);
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* The dialect of Gemini on arbitrary bytes. */
+#include "tests/fuzz/dialect.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_dialect(API_GEMINI, data, size);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* A reply of anthropic-messages on arbitrary provider bytes. */
+#include "tests/fuzz/reply.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_reply(API_ANTHROPIC_MESSAGES, REPLY_SSE, data, size);
+    return 0;
+}

@@ -1,0 +1,385 @@
+/* The dialect of Anthropic's Messages: what a request says, where the protocol goes, what an event says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "providers/dialect.h"
+
+enum { ROOM = 1 << 16 };
+
+static const struct dialect *messages(void)
+{
+    return dialect_find(API_ANTHROPIC_MESSAGES);
+}
+
+/* ---- requests ---- */
+
+static void test_request_facts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        bool usable, stream, machine, explained;
+    } table[] = {
+        {"{\"messages\":[]}", true, false, false, false},
+        {" {\"stream\":true,\"n\":2,\"messages\":[]}\n", true, true, false, false},
+        {"{\"stream\":1,\"messages\":[]}", true, false, false, false},
+        {"{\"messages\":[],\"str\\u0065am\":true}", true, true, false, false},
+        {"{\"messages\":[1,2],\"system\":\"a\"}", true, false, false, false},
+        {"{\"messages\":[],\"system\":null}", true, false, false, false},
+        {"{\"messages\":[],\"system\":[]}", true, false, false, false},
+        {"{\"messages\":[],\"system\":{\"type\":\"text\"}}", false, false, false, false},
+        {"{\"messages\":[],\"system\":7}", false, false, false, false},
+        {"{\"messages\":{}}", false, false, false, false},
+        {"{\"messages\":[],\"messages\":null}", false, false, false, false},
+        {"{\"system\":\"x\"}", false, false, false, false},
+        {"[{\"messages\":[]}]", false, false, false, false},
+        {"{\"messages\":[]", false, false, false, false},
+        {"{\"messages\":[]} x", false, false, false, false},
+        {"{\"messages\":[],}", false, false, false, false},
+        {"", false, false, false, false},
+        {"{\"messages\":[],\"tool_choice\":{\"type\":\"auto\"}}", true, false, false, false},
+        {"{\"messages\":[],\"tool_choice\":{\"type\":\"none\"}}", true, false, false, false},
+        {"{\"messages\":[],\"tool_choice\":{\"type\":\"any\"}}", true, false, true, false},
+        {"{\"messages\":[],\"tool_choice\":{\"name\":\"f\",\"type\":\"t\\u006fol\"}}", true, false, true,
+         false},
+        {"{\"messages\":[],\"tool_choice\":{\"name\":\"f\"}}", true, false, false, false},
+        {"{\"messages\":[],\"output_config\":{\"effort\":\"low\"}}", true, false, false, false},
+        {"{\"messages\":[],\"output_config\":{\"format\":null}}", true, false, false, false},
+        {"{\"messages\":[],\"output_config\":{\"format\":{\"type\":\"text\"}}}", true, false, false, false},
+        {"{\"messages\":[],\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":{}}}}", true,
+         false, true, false},
+        {"{\"messages\":[],\"output_format\":{\"type\":\"json_schema\"}}", true, false, true, false},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"write <<<HW_ATTACHMENT blocks\"}]}", true, false,
+         false, true},
+        {"{\"system\":\"\\u003c<<hw_attachment\",\"messages\":[]}", true, false, false, true},
+        {"{\"system\":[{\"type\":\"text\",\"text\":\"<<<HW_ATTACHMENT\"}],\"messages\":[]}", true, false,
+         false, true},
+        {"{\"messages\":[],\"metadata\":{\"user_id\":\"<<<HW_ATTACHMENT\"}}", true, false, false, false},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct request_facts facts;
+        messages()->request(span_str(table[i].body), &facts);
+        if ((facts.root.n > 0) != table[i].usable || facts.stream != table[i].stream ||
+            facts.machine_read != table[i].machine || facts.explains_protocol != table[i].explained ||
+            facts.choices != 1)
+            fail_msg("%s", table[i].body);
+    }
+}
+
+static void test_request_keys(void **state)
+{
+    (void)state;
+    static const char body[] = " { \"hw\" : {\"org\":\"a\"} , \"model\":\"x\\n\",\"model\":\"y\", "
+                               "\"messages\":[], \"attachments\":[ ] }";
+    struct request_facts facts;
+    messages()->request(span_str(body), &facts);
+    assert_true(span_is(facts.hw, "{\"org\":\"a\"}"));
+    assert_true(span_is(facts.hw_whole, "\"hw\" : {\"org\":\"a\"}"));
+    assert_true(span_is(facts.attachments, "[ ]"));
+    assert_true(span_is(facts.attachments_whole, "\"attachments\":[ ]"));
+    assert_true(span_is(facts.model, "y"));
+    assert_int_equal(facts.root.n, sizeof body - 2);
+}
+
+/* Penstock's keys out and the protocol in, as a consult is sent. */
+static void test_add_protocol(void **state)
+{
+    (void)state;
+#define P "{\"type\":\"text\",\"text\":\"say \\\"<<<\\\"\\nplease\"}"
+    static const struct {
+        const char *body, *want;
+    } table[] = {
+        {"{\"messages\":[]}", "{\"system\":[" P "],\"messages\":[]}"},
+        {"{ \"max_tokens\" : 1e3 , \"messages\" : [ ] }",
+         "{ \"max_tokens\" : 1e3 , \"system\":[" P "],\"messages\" : [ ] }"},
+        {"{\"messages\":[1],\"messages\":[]}", "{\"messages\":[1],\"system\":[" P "],\"messages\":[]}"},
+        {"{\"system\":null,\"messages\":[]}", "{\"system\":[" P "],\"messages\":[]}"},
+        {"{\"messages\":[], \"system\" : \"a \\u00e9\" }",
+         "{\"messages\":[], \"system\" : [{\"type\":\"text\",\"text\":\"a \\u00e9\"}," P "] }"},
+        {"{\"system\":\"\",\"messages\":[]}", "{\"system\":[" P "],\"messages\":[]}"},
+        {"{\"system\":\" \\n\",\"messages\":[]}",
+         "{\"system\":[{\"type\":\"text\",\"text\":\" \\nsay \\\"<<<\\\"\\nplease\"}],\"messages\":[]}"},
+        {"{\"system\":\" \\\\\",\"messages\":[]}",
+         "{\"system\":[{\"type\":\"text\",\"text\":\" \\\\\"}," P "],\"messages\":[]}"},
+        {"{\"system\":[ ],\"messages\":[]}", "{\"system\":[" P " ],\"messages\":[]}"},
+        {"{\"system\":[{\"type\":\"text\",\"text\":\"a\",\"cache_control\":{\"type\":\"ephemeral\"}} , "
+         "{\"text\":\"b\"} ],\"messages\":[]}",
+         "{\"system\":[{\"type\":\"text\",\"text\":\"a\",\"cache_control\":{\"type\":\"ephemeral\"}} , "
+         "{\"text\":\"b\"}," P " ],\"messages\":[]}"},
+        {"{\"system\":\"a\",\"system\":[7],\"messages\":[]}",
+         "{\"system\":\"a\",\"system\":[7," P "],\"messages\":[]}"},
+        {"{\"hw\":{},\"messages\":[]}", "{\"system\":[" P "],\"messages\":[]}"},
+        {"{\"messages\":[],\"hw\":{}}", "{\"system\":[" P "],\"messages\":[]}"},
+        {"{\"attachments\":[],\"messages\":[],\"hw\":{},\"system\":\"a\"}",
+         "{\"messages\":[],\"system\":[{\"type\":\"text\",\"text\":\"a\"}," P "]}"},
+    };
+#undef P
+    static const char *const ours[] = {"hw", "attachments"};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct request_facts facts;
+        struct edits edits = {0};
+        struct span body = span_str(table[i].body), value;
+        struct buf room, out;
+        buf_init(&room, ROOM);
+        buf_init(&out, ROOM);
+        messages()->request(body, &facts);
+        json_remove_members(body, facts.root, ours, 2, &edits);
+        messages()->add_protocol(body, &facts, SPAN_LIT("say \\\"<<<\\\"\\nplease"), &room, &edits);
+        assert_int_equal(edits_apply(&edits, body, &out), 0);
+        assert_string_equal(buf_cstr(&out), table[i].want);
+        assert_true(json_document(buf_span(&out), &value));
+        edits_free(&edits);
+        buf_free(&room);
+        buf_free(&out);
+    }
+}
+
+/* ---- events ---- */
+
+/* What an event says, in words: t0=text, e0 for ends, then the marks. */
+static const char *describe(struct span raw, bool whole, struct buf *out)
+{
+    struct reply_event e = {0};
+    struct reply_ends ends = {0};
+    reply_event_reset(&e, raw);
+    e.json = raw;
+    e.whole = whole;
+    messages()->event(&e, 1, &ends);
+    buf_reset(out);
+    for (size_t i = 0; i < e.n; i++) {
+        assert_true(e.deltas[i].kind == DELTA_TEXT || e.deltas[i].kind == DELTA_CHANNEL_END);
+        buf_printf(out, "%c%u=%.*s ", e.deltas[i].kind == DELTA_TEXT ? 't' : 'e', e.deltas[i].channel,
+                   (int)e.deltas[i].n, raw.p + e.deltas[i].at);
+    }
+    buf_printf(out, "%s%s%s%s", e.bare ? "bare " : "", e.error ? "error " : "", e.ends_stream ? "done " : "",
+               e.ends_reply ? "end " : "");
+    if (e.ends_reply)
+        assert_int_equal(raw.p[e.report_at], '}');
+    reply_event_free(&e);
+    return buf_cstr(out);
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *event, *want;
+    } table[] = {
+        {"{\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\\n\"}"
+         "       }",
+         "t1=a\\n bare "},
+        {"{\"delta\":{\"text\":\"a\",\"type\":\"text_delta\"},\"index\":2,\"type\":\"content_block_delta\"}",
+         "t2=a bare "},
+        {"{ \"type\" : \"content_block_delta\" , \"index\" : 0 , \"delta\" : { \"type\" : \"text_delta\" , "
+         "\"text\" : \"\" } }",
+         "t0= bare "},
+        {"{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"a\"}}", "t0=a bare "},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"},"
+         "\"usage\":{}}",
+         "t0=a "},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\","
+         "\"citations\":[]}}",
+         "t0=a "},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"t\\u0065xt_delta\","
+         "\"t\\u0065xt\":\"a\"}}",
+         "t0=a bare "},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\","
+         "\"thinking\":\"<<<HW_ATTACHMENT\"}}",
+         ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\","
+         "\"signature\":\"x\"}}",
+         ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\","
+         "\"partial_json\":\"\"}}",
+         ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"citations_delta\","
+         "\"citation\":{\"cited_text\":\"x\",\"text\":\"y\"}}}",
+         ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"other_delta\",\"text\":\"x\"}}",
+         ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":null}", ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":null}}",
+         ""},
+        {"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}",
+         "e0= "},
+        {"{\"type\":\"content_block_start\",\"index\":3,\"content_block\":{\"citations\":[],\"text\":\"a\","
+         "\"type\":\"text\"}}",
+         "t3=a "},
+        {"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"web_search_tool_"
+         "result\","
+         "\"content\":[{\"type\":\"text\",\"text\":\"<<<HW_ATTACHMENT\"}]}}",
+         "e0= "},
+        {"{\"type\":\"content_block_stop\",\"index\":4  }", "e4= "},
+        {"{\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"content\":[],\"stop_reason\":null,"
+         "\"usage\":{}}}",
+         ""},
+        {"{\"type\":\"message_start\",\"message\":{\"content\":[{\"type\":\"thinking\",\"thinking\":\"x\"},"
+         "{\"type\":\"text\",\"text\":\"a\"}]}}",
+         "t1=a "},
+        {"{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},"
+         "\"usage\":{\"output_tokens\":2}     }",
+         "end "},
+        {"{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\",\"stop_details\":{\"type\":"
+         "\"refusal\"}}}",
+         "end "},
+        {"{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":null},\"usage\":{\"output_tokens\":2}}", ""},
+        {"{\"type\":\"message_stop\"      }", "done "},
+        {"{\"type\": \"ping\"}", ""},
+        {"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
+         "error "},
+        {"{\"error\":{\"message\":\"x\"}}", "error "},
+        {"{\"error\":null}", ""},
+        {"{\"type\":\"new_kind\",\"text\":\"a\",\"delta\":{\"text\":\"b\"}}", ""},
+        {"{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", ""},
+        {"[DONE]", "done "},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}",
+         ""},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"},}",
+         ""},
+        {"{\"type\":\"message_start\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}} x", ""},
+        {"{\"type\":\"content_block_delta\",\"index\":\"x\",\"delta\":[1]}", ""},
+        {"{\"type\":7,\"delta\":8,\"content_block\":9,\"message\":10}", ""},
+        {"[1]", ""},
+        {"", ""},
+    };
+    struct buf out;
+    buf_init(&out, ROOM);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        assert_string_equal(describe(span_str(table[i].event), false, &out), table[i].want);
+    buf_free(&out);
+}
+
+static void test_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *want;
+    } table[] = {
+        {" {\"id\":\"m\",\"type\":\"message\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"x\","
+         "\"signature\":"
+         "\"y\"},{\"type\":\"text\",\"text\":\"a\",\"citations\":[{\"cited_text\":\"q\"}]},{\"type\":"
+         "\"tool_use\",\"input\":{\"text\":\"z\"}},{\"text\":\"b\",\"type\":\"text\"}],\"stop_reason\":"
+         "\"end_turn\"}\n",
+         "t1=a e1= t3=b e3= end "},
+        {"{\"type\":\"message\",\"content\":[]}", "end "},
+        {"{\"type\":\"message\",\"content\":\"text\"}", ""},
+        {"{\"type\":\"message\",\"content\":[1,{\"type\":\"text\"},{\"type\":\"text\",\"text\":7},null]}",
+         "end "},
+        {"{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"x\"}}", "error "},
+        {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}",
+         ""},
+        {"{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"a\"}]", ""},
+        {"[DONE]", ""},
+    };
+    struct buf out;
+    buf_init(&out, ROOM);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        assert_string_equal(describe(span_str(table[i].body), true, &out), table[i].want);
+    buf_free(&out);
+}
+
+static void test_own_events(void **state)
+{
+    (void)state;
+    struct buf shape, out;
+    struct reply_event e = {0};
+    struct reply_ends ends = {0};
+    struct span start = SPAN_LIT("{\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{"
+                                 "\"input_tokens\":9,\"output_tokens\":3}}}");
+    buf_init(&shape, ROOM);
+    buf_init(&out, ROOM);
+    messages()->text_event(buf_span(&shape), 2, -1, SPAN_LIT("a\\n"), (struct span){0}, &out);
+    assert_string_equal(buf_cstr(&out),
+                        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":2,"
+                        "\"delta\":{\"type\":\"text_delta\",\"text\":\"a\\n\"}}\n\n");
+    buf_reset(&out);
+    messages()->report_event(SPAN_LIT(""), -1, SPAN_LIT("\"outbound_artifacts\":[]"), false, &out);
+    assert_string_equal(buf_cstr(&out),
+                        "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+                        "\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":0},"
+                        "\"outbound_artifacts\":[]}\n\n");
+    buf_reset(&out);
+    reply_event_reset(&e, start);
+    e.json = start;
+    messages()->event(&e, 1, &ends);
+    assert_true(e.begins);
+    messages()->keep_shape(&e, 0, &shape);
+    messages()->report_event(buf_span(&shape), -1, SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
+    assert_non_null(strstr(buf_cstr(&out), "{\"stop_reason\":null,\"stop_sequence\":null},\"usage\":"
+                                           "{\"output_tokens\":3},"));
+    reply_event_free(&e);
+    buf_free(&shape);
+    buf_free(&out);
+    assert_string_equal(messages()->keep_alive, "event: ping\ndata: {\"type\": \"ping\"}\n\n");
+    assert_true(messages()->parts);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        enum error_code code;
+        const char *type;
+    } table[] = {
+        {ERROR_BAD_REQUEST, "invalid_request_error"},
+        {ERROR_ATTACHMENT_UNSUPPORTED, "invalid_request_error"},
+        {ERROR_AUTH_ERROR, "authentication_error"},
+        {ERROR_FORBIDDEN, "permission_error"},
+        {ERROR_NOT_FOUND, "not_found_error"},
+        {ERROR_REQUEST_TIMEOUT, "timeout_error"},
+        {ERROR_REQUEST_TOO_LARGE, "request_too_large"},
+        {ERROR_RATE_LIMIT, "rate_limit_error"},
+        {ERROR_UPSTREAM_UNREACHABLE, "api_error"},
+        {ERROR_UPSTREAM_TIMEOUT, "timeout_error"},
+        {ERROR_OVERLOADED, "overloaded_error"},
+    };
+    struct error e;
+    struct buf out;
+    char want[300];
+    buf_init(&out, ROOM);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        buf_reset(&out);
+        error_set(&e, table[i].code, "say \"%s\"", "what");
+        messages()->error_body(&e, &out);
+        snprintf(
+            want, sizeof want,
+            "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":\"say \\\"what\\\"\",\"code\":\"%s\","
+            "\"details\":{\"error_code\":\"%s\"}},\"request_id\":null}",
+            table[i].type, error_name(table[i].code), error_name(table[i].code));
+        assert_string_equal(buf_cstr(&out), want);
+    }
+    static const struct {
+        const char *details, *want;
+    } details[] = {
+        {"{\"ms\":1}", "\"details\":{\"error_code\":\"UPSTREAM_TIMEOUT\",\"ms\":1}}"},
+        {"{}", "\"details\":{\"error_code\":\"UPSTREAM_TIMEOUT\"}}"},
+        {"{ }", "\"details\":{\"error_code\":\"UPSTREAM_TIMEOUT\" }}"},
+    };
+    for (size_t i = 0; i < sizeof details / sizeof details[0]; i++)
+        for (int named = 0; named < 2; named++) {
+            struct span json, value;
+            error_set(&e, ERROR_UPSTREAM_TIMEOUT, "late");
+            snprintf(e.details, sizeof e.details, "%s", details[i].details);
+            buf_reset(&out);
+            messages()->error_event(&e, named, &out);
+            assert_true(span_starts(buf_span(&out), "event: error\ndata: {\"type\":\"error\","));
+            assert_non_null(strstr(buf_cstr(&out), details[i].want));
+            json = span_from(buf_span(&out), strlen("event: error\ndata: "));
+            assert_true(json_document(json, &value) && span_ends(buf_span(&out), "}\n\n"));
+        }
+    buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_request_facts), cmocka_unit_test(test_request_keys),
+        cmocka_unit_test(test_add_protocol),  cmocka_unit_test(test_events),
+        cmocka_unit_test(test_whole),         cmocka_unit_test(test_own_events),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+/* What a caller says: X-HW- headers, the body's `hw`, which of them wins, and where an API key may stand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "proxy/caller.h"
+
+/* The settings as one line, so that a row of a table can hold them. */
+static const char *said(const struct caller *c)
+{
+    static char text[512];
+    static const char *const marks[] = {"", "consult=on ", "consult=off "};
+    static const char *const keys[CALLER_NAMES] = {"org", "thread", "turn", "parent"};
+    int n = snprintf(text, sizeof text, "%s%s%s%s%s%s%s", marks[c->consult],
+                     c->image_generation_off ? "images=off " : "", c->stream_buffer ? "buffer " : "",
+                     c->links_markdown ? "markdown " : "", c->errors_event ? "event " : "",
+                     c->inject_off ? "inject=off " : "", c->context_attachments ? "attachments " : "");
+    for (int i = 0; i < CALLER_NAMES; i++)
+        if (c->names[i])
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s=%s ", keys[i], c->names[i]);
+    return text;
+}
+
+/* Headers as lines, then the body's value (NULL: none). */
+static int say(struct caller *c, const char *headers, const char *hw, struct error *e)
+{
+    static struct http_head head;
+    static char bytes[4096];
+    snprintf(bytes, sizeof bytes, "POST /x HTTP/1.1\r\nHost: h\r\n%s\r\n", headers);
+    assert_int_equal(http_head_read(span_str(bytes), true, &head, e), 0);
+    if (caller_read_head(c, &head, e) < 0)
+        return -1;
+    return hw ? caller_read_body(c, span_str(hw), e) : 0;
+}
+
+static struct config *defaults(const char *text)
+{
+    struct config_error e;
+    struct config *c = config_parse(span_str(text), "test", &e);
+    assert_non_null(c);
+    return c;
+}
+
+#define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static void accepted(void **state)
+{
+    (void)state;
+    struct config *config = defaults("enabled: true\n");
+    static const struct {
+        const char *headers, *hw, *said;
+    } rows[] = {
+        {"", NULL, ""},
+        {"", "{}", ""},
+        {"", "{ }", ""},
+        {"X-HW-Consult: on\r\n", NULL, "consult=on "},
+        {"x-hw-CONSULT: OFF\r\n", NULL, "consult=off "},
+        {"X-HW-Consult: on\r\nX-HW-Consult: off\r\n", NULL, "consult=off "},
+        {"X-HW-Org: Acme-1_x\r\nX-HW-Thread: t.1:2\r\nX-HW-Turn: 3\r\nX-HW-Parent: hw-9\r\n", NULL,
+         "org=Acme-1_x thread=t.1:2 turn=3 parent=hw-9 "},
+        {"X-HW-Org: " A64 "\r\n", NULL, "org=" A64 " "},
+        {"X-HW-Stream: buffer\r\nX-HW-Links: markdown\r\nX-HW-Errors: event\r\nX-HW-Inject: off\r\n"
+         "X-HW-Context: attachments\r\nX-HW-Image-Generation: off\r\n",
+         NULL, "images=off buffer markdown event inject=off attachments "},
+        {"X-HW-Stream: suppress\r\nX-HW-Links: none\r\nX-HW-Errors: http\r\nX-HW-Inject: on\r\n"
+         "X-HW-Context: fields\r\nX-HW-Image-Generation: on\r\n",
+         NULL, ""},
+        {"X-HW-Something: else\r\nX-HWx: 1\r\nX-HW: 2\r\nXX-HW-Consult: on\r\n", NULL, ""},
+        {"",
+         "{\"consult\":\"on\",\"org\":\"acme\",\"thread\":\"t\",\"turn\":\"u\",\"parent\":\"p\","
+         "\"agent_context\":{\"image_generation_enabled\":false},\"stream\":\"buffer\",\"links\":"
+         "\"markdown\","
+         "\"errors\":\"event\",\"inject\":\"off\",\"context\":\"attachments\",\"forward\":[]}",
+         "consult=on images=off buffer markdown event inject=off attachments org=acme thread=t turn=u "
+         "parent=p "},
+        {"", "{\"agent_context\":{}}", ""},
+        {"", "{\"agent_context\":{\"image_generation_enabled\":true}}", ""},
+        {"", "{\"agent_context\":{\"image_generation_enabled\":null}}", ""},
+        {"", "{\"forward\":null}", ""},
+        {"", "{\"c\\u006fnsult\":\"on\"}", "consult=on "},
+        {"", "{\"org\":\"a\",\"org\":\"b\"}", "org=b "},
+        {"", "{\"turn\":7}", "turn=7 "},
+        {"", "{\"org\":null,\"turn\":null}", ""},
+        /* a header wins, even with the default's own word */
+        {"X-HW-Consult: off\r\n", "{\"consult\":\"on\"}", "consult=off "},
+        {"X-HW-Org: head\r\n", "{\"org\":\"body\",\"thread\":\"t\"}", "org=head thread=t "},
+        {"X-HW-Stream: suppress\r\n", "{\"stream\":\"buffer\",\"links\":\"markdown\"}", "markdown "},
+        {"X-HW-Image-Generation: on\r\n", "{\"agent_context\":{\"image_generation_enabled\":false}}", ""},
+        {"X-HW-Image-Generation: off\r\n", "{\"agent_context\":{\"image_generation_enabled\":true}}",
+         "images=off "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct caller c;
+        struct error e;
+        caller_init(&c, config);
+        if (say(&c, rows[i].headers, rows[i].hw, &e) < 0)
+            fail_msg("row %zu: %s", i, e.message);
+        assert_string_equal(said(&c), rows[i].said);
+        assert_string_equal(caller_org(&c), c.names[CALLER_ORG] ? c.names[CALLER_ORG] : "default");
+        caller_finish(&c);
+    }
+    config_unref(config);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct config *config = defaults("enabled: true\n");
+    static const struct {
+        const char *headers, *hw, *named;
+        enum error_code code;
+    } rows[] = {
+        {"X-HW-Consult: maybe\r\n", NULL, "X-HW-Consult", ERROR_BAD_REQUEST},
+        {"X-HW-Consult:\r\n", NULL, "X-HW-Consult", ERROR_BAD_REQUEST},
+        {"X-HW-Stream: on\r\n", NULL, "X-HW-Stream", ERROR_BAD_REQUEST},
+        {"X-HW-Links: Markdown!\r\n", NULL, "X-HW-Links", ERROR_BAD_REQUEST},
+        {"X-HW-Errors: sse\r\n", NULL, "X-HW-Errors", ERROR_BAD_REQUEST},
+        {"X-HW-Inject: no\r\n", NULL, "X-HW-Inject", ERROR_BAD_REQUEST},
+        {"X-HW-Context: all\r\n", NULL, "X-HW-Context", ERROR_BAD_REQUEST},
+        {"X-HW-Image-Generation: 0\r\n", NULL, "X-HW-Image-Generation", ERROR_BAD_REQUEST},
+        {"X-HW-Org:\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: ..\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a/b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a.b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: \xc3\xa9\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: " A64 "a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a\r\nX-HW-Org: b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Org: a\r\nx-hw-org: a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Thread: a/b\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
+        {"X-HW-Turn: \"1\"\r\n", NULL, "X-HW-Turn", ERROR_BAD_REQUEST},
+        {"X-HW-Parent: " A64 "a\r\n", NULL, "X-HW-Parent", ERROR_BAD_REQUEST},
+        /* wrong in a header is wrong, whatever the body says */
+        {"X-HW-Org: ..\r\n", "{\"org\":\"good\"}", "X-HW-Org", ERROR_BAD_REQUEST},
+        {"", "null", "hw", ERROR_BAD_REQUEST},
+        {"", "[]", "hw", ERROR_BAD_REQUEST},
+        {"", "\"on\"", "hw", ERROR_BAD_REQUEST},
+        {"", "{\"unknown\":1}", "\"unknown\"", ERROR_BAD_REQUEST},
+        {"", "{\"Consult\":\"on\"}", "\"Consult\"", ERROR_BAD_REQUEST},
+        {"", "{\"image_generation\":\"off\"}", "image_generation", ERROR_BAD_REQUEST},
+        {"", "{\"consult\":true}", "hw.consult", ERROR_BAD_REQUEST},
+        {"", "{\"stream\":true}", "hw.stream", ERROR_BAD_REQUEST},
+        {"", "{\"org\":\"../x\"}", "hw.org", ERROR_BAD_REQUEST},
+        {"", "{\"org\":\"\\u0061\"}", "hw.org", ERROR_BAD_REQUEST},
+        {"", "{\"org\":{}}", "hw.org", ERROR_BAD_REQUEST},
+        {"", "{\"agent_context\":[]}", "hw.agent_context", ERROR_BAD_REQUEST},
+        {"", "{\"agent_context\":{\"x\":1}}", "hw.agent_context", ERROR_BAD_REQUEST},
+        {"", "{\"agent_context\":{\"image_generation_enabled\":\"no\"}}", "image_generation_enabled",
+         ERROR_BAD_REQUEST},
+        {"", "{\"forward\":\"all\"}", "hw.forward", ERROR_ATTACHMENT_UNSUPPORTED},
+        {"", "{\"forward\":[\"log\"]}", "hw.forward", ERROR_ATTACHMENT_UNSUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct caller c;
+        struct error e = {0};
+        caller_init(&c, config);
+        if (say(&c, rows[i].headers, rows[i].hw, &e) != -1)
+            fail_msg("row %zu was taken: %s", i, said(&c));
+        assert_int_equal(e.code, rows[i].code);
+        if (!strstr(e.message, rows[i].named))
+            fail_msg("no '%s' in '%s'", rows[i].named, e.message);
+        caller_finish(&c);
+    }
+    config_unref(config);
+}
+
+static void defaults_of_the_configuration(void **state)
+{
+    (void)state;
+    struct config *config = defaults("stream: buffer\nlinks: markdown\ncontext: attachments\n");
+    struct caller c;
+    struct error e;
+    caller_init(&c, config);
+    assert_string_equal(said(&c), "buffer markdown attachments ");
+    assert_string_equal(caller_org(&c), "default");
+    assert_int_equal(say(&c, "X-HW-Stream: suppress\r\n", "{\"links\":\"none\",\"stream\":\"buffer\"}", &e),
+                     0);
+    assert_string_equal(said(&c), "attachments ");
+    caller_finish(&c);
+    config_unref(config);
+}
+
+static void api_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *headers, *query, *key;
+    } rows[] = {
+        {"", "", ""},
+        {"Authorization: Bearer sk-1\r\n", "", "sk-1"},
+        {"authorization: bearer   sk-1\r\n", "", "sk-1"},
+        {"Authorization: Bearer\r\n", "", "Bearer"},
+        {"Authorization: Basic abc\r\n", "", "Basic abc"},
+        {"Authorization:\r\nx-api-key: k\r\n", "", "k"},
+        {"X-API-Key: k\r\n", "", "k"},
+        {"Api-Key: k\r\n", "", "k"},
+        {"x-goog-api-key: k\r\n", "key=other", "k"},
+        {"Authorization: Bearer a\r\nx-api-key: b\r\n", "key=c", "a"},
+        {"", "key=k", "k"},
+        {"", "alt=sse&key=k%20&x=y", "k%20"},
+        {"", "xkey=a&keys=b&key=c&key=d", "c"},
+        {"", "key", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        static struct http_head head;
+        struct error e;
+        char bytes[256];
+        snprintf(bytes, sizeof bytes, "GET / HTTP/1.1\r\nHost: h\r\n%s\r\n", rows[i].headers);
+        assert_int_equal(http_head_read(span_str(bytes), true, &head, &e), 0);
+        struct span key = caller_api_key(&head, span_str(rows[i].query));
+        if (!span_is(key, rows[i].key))
+            fail_msg("row %zu: '%.*s'", i, (int)key.n, key.p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accepted),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(defaults_of_the_configuration),
+        cmocka_unit_test(api_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
