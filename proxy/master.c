@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,9 @@ struct slot {
 /* Sockets of one address, one a worker (or one for all, for Unix sockets and the admin page). */
 struct bound {
     char *text;
+    char *path; /* of a Unix socket's file, which goes with it; NULL: another address */
+    dev_t device;
+    ino_t inode;
     size_t place;
     uint16_t port;
     int *fds;
@@ -73,6 +77,25 @@ static struct bound *find_bound(struct master *m, const struct config_address *a
     return NULL;
 }
 
+/* The file of a Unix socket that was just bound, so as to know it again. */
+static void note_file(struct bound *b, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return;
+    b->path = xstrdup(path);
+    b->device = st.st_dev;
+    b->inode = st.st_ino;
+}
+
+/* Unless another one has taken its place. */
+static void remove_file(const struct bound *b)
+{
+    struct stat st;
+    if (b->path && lstat(b->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode)
+        unlink(b->path);
+}
+
 static int bind_address(struct master *m, const struct config_address *a, size_t place, unsigned want,
                         struct error *e)
 {
@@ -90,6 +113,8 @@ static int bind_address(struct master *m, const struct config_address *a, size_t
             return -1;
         b->fds = xrealloc(b->fds, (b->n + 1) * sizeof *b->fds);
         b->fds[b->n++] = fd;
+        if (a->is_unix)
+            note_file(b, a->host);
     }
     return 0;
 }
@@ -101,11 +126,19 @@ static void close_beyond(struct bound *b, unsigned n)
             close(b->fds[b->n - 1]);
 }
 
-static void close_bound(struct bound *b)
+static void free_bound(struct bound *b)
 {
     close_beyond(b, 0);
     xfree(b->fds);
+    xfree(b->path);
     xfree(b->text);
+}
+
+/* Nobody is to connect to it any more. */
+static void close_bound(struct bound *b)
+{
+    remove_file(b);
+    free_bound(b);
 }
 
 static int bind_each(struct master *m, const struct config *c, struct error *e)
@@ -150,11 +183,12 @@ static void log_listening(const struct master *m)
 
 /* ---- workers ---- */
 
+/* As a worker needs it: the addresses stay bound. */
 static void master_free(struct master *m)
 {
     launch_finish(&m->renderers);
     for (size_t i = 0; i < m->nbound; i++)
-        close_bound(&m->bound[i]);
+        free_bound(&m->bound[i]);
     xfree(m->bound);
     xfree(m->slots);
     xfree(m->old);
@@ -278,14 +312,19 @@ static size_t alive(const struct master *m)
     return n;
 }
 
+static void close_all(struct master *m)
+{
+    for (size_t i = 0; i < m->nbound; i++)
+        close_bound(&m->bound[i]);
+    m->nbound = 0;
+}
+
 static void begin_end(struct master *m)
 {
     if (m->ending)
         return;
     m->ending = true;
-    for (size_t i = 0; i < m->nbound; i++) /* the workers close theirs: who comes now is refused */
-        close_bound(&m->bound[i]);
-    m->nbound = 0;
+    close_all(m); /* the workers close theirs: who comes now is refused */
     m->kill_at_ms = clock_mono_ms() + m->config->timeouts.drain + KILL_AFTER_MS;
     signal_all(m, SIGTERM);
 }
@@ -481,6 +520,7 @@ int serve_run(struct config *config, const struct serve_options *options)
     log_info("ended", log_bool("failed", m.failed));
     status = m.failed ? 1 : 0;
 out:
+    close_all(&m);
     master_free(&m);
     sigprocmask(SIG_UNBLOCK, &m.signals, NULL);
     return status;

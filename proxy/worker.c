@@ -391,10 +391,18 @@ static void give_up(struct worker *w)
     on_reap(-1, 0, w);
 }
 
+/* One that was set up; a worker that does not start may have none yet. */
+static void stop_event(struct event *e)
+{
+    if (event_initialized(e))
+        event_del(e);
+}
+
+/* Also of a worker that did not come to its loop. */
 static void worker_end(struct worker *w)
 {
     for (size_t i = 0; i < w->nlisteners; i++) {
-        event_del(&w->listeners[i].on_accept);
+        stop_event(&w->listeners[i].on_accept);
         SSL_CTX_free(w->listeners[i].tls);
     }
     w->draining = false; /* nothing is left to end */
@@ -406,12 +414,12 @@ static void worker_end(struct worker *w)
     on_reap(-1, 0, w);
     audit_flush(w);
     job_queue_destroy(w->audit);
-    event_del(&w->sweep);
-    event_del(&w->disk_done);
-    event_del(&w->audit_done);
-    event_del(&w->render_done);
-    event_del(&w->terminate);
-    event_del(&w->reap);
+    stop_event(&w->sweep);
+    stop_event(&w->disk_done);
+    stop_event(&w->audit_done);
+    stop_event(&w->render_done);
+    stop_event(&w->terminate);
+    stop_event(&w->reap);
     http_client_destroy(w->client);
     dialer_destroy(w->dialer);
     records_close(w->records);
@@ -428,10 +436,23 @@ static void worker_end(struct worker *w)
     xfree(w);
 }
 
+static int worker_start(struct worker *w, const int *fds, const struct render_address *renderers)
+{
+    if (open_stores(w) < 0)
+        return -1;
+    open_renders(w, renderers);
+    make_protocol(w);
+    w->dialer = dialer_create(w->base);
+    w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
+    add_events(w);
+    return open_listeners(w, fds);
+}
+
 int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics,
                const struct render_address *renderers)
 {
     struct worker *w = xcalloc(1, sizeof *w);
+    int status = 1;
     w->index = index;
     w->config = config;
     w->metrics = metrics;
@@ -441,18 +462,13 @@ int worker_run(unsigned index, struct config *config, const int *fds, struct met
     worker_out_reset(&w->out);
     w->now_ms = clock_mono_ms();
     buf_init(&w->decoded, 2 * LIMIT_READ);
-    if (open_stores(w) < 0)
-        return 1;
-    open_renders(w, renderers);
-    make_protocol(w);
-    w->dialer = dialer_create(w->base);
-    w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
-    add_events(w);
-    if (open_listeners(w, fds) < 0)
-        return 1;
+    if (worker_start(w, fds, renderers) < 0)
+        goto out;
     log_info("worker.started", log_int("worker", index));
     event_base_dispatch(w->base);
     log_info("worker.ended", log_int("worker", index));
+    status = 0;
+out:
     worker_end(w);
-    return 0;
+    return status;
 }
