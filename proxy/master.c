@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "jobs/launch.h"
 #include "proxy/listen.h"
 #include "proxy/serve.h"
 #include "proxy/worker.h"
@@ -57,6 +58,8 @@ struct master {
     unsigned nslots;
     pid_t *old; /* workers of an earlier configuration, draining */
     size_t nold;
+    struct launch renderers;
+    int64_t renderers_at_ms; /* when they are started again; 0: they run, or are not to be had */
     sigset_t signals;
     int64_t started_ms, kill_at_ms;
     bool ending, failed;
@@ -183,6 +186,7 @@ static void log_listening(const struct master *m)
 /* As a worker needs it: the addresses stay bound. */
 static void master_free(struct master *m)
 {
+    launch_finish(&m->renderers);
     for (size_t i = 0; i < m->nbound; i++)
         free_bound(&m->bound[i]);
     xfree(m->bound);
@@ -212,6 +216,7 @@ static int run_worker(struct master *m, unsigned index)
     int *fds = take_sockets(m, index);
     struct config *config = config_ref(m->config);
     struct metrics *metrics = m->metrics;
+    struct render_address renderers = m->renderers.address;
     sigset_t signals = m->signals;
     master_free(m);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -219,7 +224,7 @@ static int run_worker(struct master *m, unsigned index)
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* the terminal sends it to all; the master says when to end */
     sigprocmask(SIG_UNBLOCK, &signals, NULL);
-    int status = worker_run(index, config, fds, metrics);
+    int status = worker_run(index, config, fds, metrics, &renderers);
     xfree(fds);
     return status;
 }
@@ -245,6 +250,44 @@ static void spawn_all(struct master *m)
     m->slots = xcalloc(m->nslots, sizeof *m->slots);
     for (unsigned i = 0; i < m->nslots; i++)
         spawn(m, i);
+}
+
+/* ---- renderers ---- */
+
+/* Without them documents and charts are not offered; everything else works. */
+static void start_renderers(struct master *m)
+{
+    char why[256];
+    if (launch_init(&m->renderers, m->config->sandbox == SANDBOX_REQUIRED, why)) {
+        log_warning("renderers.absent", log_str("why", why));
+        return;
+    }
+    if (launch_start(&m->renderers))
+        m->renderers_at_ms = clock_mono_ms() + RESPAWN_MS;
+}
+
+/* Workers connect again to the same socket. */
+static void renderers_gone(struct master *m, int status)
+{
+    int64_t now = clock_mono_ms();
+    m->renderers.pid = 0;
+    if (m->ending)
+        return;
+    log_error("renderers.died", log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
+              log_int("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
+    m->metrics->renderer_restarts++;
+    m->renderers_at_ms = now - m->renderers.started_ms < RESPAWN_MS ? now + RESPAWN_MS : now;
+}
+
+/* At the end they may be in the middle of something: nobody waits for it any more. */
+static void end_renderers(struct master *m)
+{
+    if (m->renderers.pid <= 0)
+        return;
+    kill(m->renderers.pid, SIGTERM);
+    while (waitpid(m->renderers.pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    m->renderers.pid = 0;
 }
 
 static size_t signal_all(struct master *m, int sig)
@@ -314,6 +357,8 @@ static void reap(struct master *m)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == m->renderers.pid)
+            renderers_gone(m, status);
         for (unsigned i = 0; i < m->nslots; i++)
             if (m->slots[i].pid == pid)
                 worker_gone(m, i, status);
@@ -411,6 +456,8 @@ static void tick(struct master *m)
         if (!m->ending && m->slots[i].pid == 0 && m->slots[i].respawn_at_ms &&
             now >= m->slots[i].respawn_at_ms)
             spawn(m, i);
+    if (!m->ending && m->renderers_at_ms && now >= m->renderers_at_ms)
+        m->renderers_at_ms = launch_start(&m->renderers) ? now + RESPAWN_MS : 0;
     if (m->ending && now >= m->kill_at_ms)
         signal_all(m, SIGKILL);
 }
@@ -440,7 +487,8 @@ static void raise_file_limit(void)
 
 int serve_run(struct config *config, const struct serve_options *options)
 {
-    struct master m = {.config = config, .options = options, .started_ms = clock_mono_ms()};
+    struct master m = {
+        .config = config, .options = options, .renderers = {.fd = -1}, .started_ms = clock_mono_ms()};
     struct error e;
     int status = 1;
     log_set_level(config->log.level);
@@ -465,8 +513,10 @@ int serve_run(struct config *config, const struct serve_options *options)
     log_info("started", log_str("version", PENSTOCK_VERSION), log_int("workers", config->workers),
              log_bool("enabled", config->enabled), log_str("state_dir", config->state_dir));
     log_listening(&m);
+    start_renderers(&m);
     spawn_all(&m);
     loop(&m);
+    end_renderers(&m);
     log_info("ended", log_bool("failed", m.failed));
     status = m.failed ? 1 : 0;
 out:
