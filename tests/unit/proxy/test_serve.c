@@ -16,13 +16,14 @@
 #include "base/log.h"
 #include "proxy/serve.h"
 
-enum { WAIT_MS = 20000, STEP_MS = 10 };
+enum { WAIT_MS = 10000, STEP_MS = 10 };
 
 struct place {
     char folder[64], socket[96], state[96], file[96];
 };
 
-static void make_place(struct place *p)
+/* `listener`: more keys of the listener. */
+static void make_place(struct place *p, const char *listener)
 {
     snprintf(p->folder, sizeof p->folder, "/tmp/penstock-serve-XXXXXX");
     assert_non_null(mkdtemp(p->folder));
@@ -32,10 +33,10 @@ static void make_place(struct place *p)
     FILE *f = fopen(p->file, "w");
     assert_non_null(f);
     fprintf(f,
-            "listen: [{ address: \"unix:%s\" }]\nadmin_listen: off\nworkers: 1\nstate_dir: %s\n"
-            "public_url: http://localhost\nproviders:\n  a: { base_url: \"http://127.0.0.1:9\", api: "
-            "[openai-chat] }\ndefault_provider: a\n",
-            p->socket, p->state);
+            "workers: 1\nstate_dir: %s\nlisten: [{address: \"unix:%s\"%s}]\nadmin: {address: 127.0.0.1:0}\n"
+            "public_url: http://localhost\ndefault_provider: a\n"
+            "providers: [{name: a, dialect: openai, base_url: \"http://127.0.0.1:9\"}]\n",
+            p->state, p->socket, listener);
     fclose(f);
 }
 
@@ -105,7 +106,7 @@ static void socket_goes_at_the_end(void **state)
     (void)state;
     struct place p;
     pid_t pid;
-    make_place(&p);
+    make_place(&p, "");
     start_and_wait(&p, &pid);
     kill(pid, SIGTERM);
     assert_int_equal(end_of(pid), 0);
@@ -118,7 +119,7 @@ static void socket_of_another_stays(void **state)
     (void)state;
     struct place p;
     pid_t pid;
-    make_place(&p);
+    make_place(&p, "");
     start_and_wait(&p, &pid);
     assert_int_equal(unlink(p.socket), 0);
     FILE *f = fopen(p.socket, "w");
@@ -135,10 +136,7 @@ static void worker_that_does_not_start(void **state)
 {
     (void)state;
     struct place p;
-    make_place(&p);
-    FILE *f = fopen(p.state, "w"); /* no folder */
-    assert_non_null(f);
-    fclose(f);
+    make_place(&p, ", tls: {certificate: /dev/null, key: /dev/null}"); /* there, but no certificate */
     assert_int_equal(end_of(start(&p)), 1);
     assert_false(exists(p.socket));
     remove_place(&p);
