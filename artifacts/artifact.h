@@ -20,6 +20,7 @@
 #include "base/flag.h"
 #include "base/limits.h"
 #include "base/span.h"
+#include "jobs/renderer.h"
 
 enum { ARTIFACT_ID = 40, CONSULT_ID = 40, DIGEST = 32 };
 
@@ -42,6 +43,7 @@ struct artifact {
     char title[256];
     uint64_t bytes;
     char sha256[65];
+    char renderer[64];              /* name and version of what drew it; empty: nobody did */
     int64_t created_at, expires_at; /* seconds since 1970 */
 };
 
@@ -65,8 +67,18 @@ const struct format *format_find_any(struct span name);
 bool format_fence(struct span info, struct span name);
 /* Whether files of that format may have the extension ("yml" for yaml, "jpeg" for jpg). */
 bool format_has_extension(const struct format *format, struct span extension);
+
+enum { RENDERED_FORMATS = 64 };
+/* Formats whose files penstock-worker draws from a source (jobs/render_job.h); empty when it is not there. */
+struct rendered {
+    char formats[RENDERED_FORMATS][32];
+    size_t n;
+    struct render_brand brand; /* borrowed */
+};
+/* `r` may be NULL: none. */
+bool rendered_makes(const struct rendered *r, const char *format);
 /* Comma-separated names of what is offered, for protocol_text. */
-void formats_offered(struct buf *out);
+void formats_offered(const struct rendered *r, struct buf *out);
 
 /* ---- reading a directive (parse.c); product.md §3 with all its tolerances ---- */
 
@@ -108,6 +120,37 @@ enum flag image_wanted_read(const struct directive_parts *parts, struct image_wa
 void image_wanted_free(struct image_wanted *w);
 /* The format of a picture, told from its bytes; NULL: they are no picture. */
 const struct format *image_format(struct span bytes);
+
+/* ---- documents and charts, which a caged renderer draws (rendered.c) ---- */
+
+/* What is asked of it. */
+struct render_wanted {
+    bool wanted;
+    char format[32];
+    int document;                 /* a sealed memfd (jobs/document.h), closed by render_wanted_free */
+    unsigned char digest[DIGEST]; /* of everything that decides the file's bytes, but the time */
+    bool lacks;                   /* the source names a picture that this consult has not made (yet) */
+};
+/* A picture of the same reply, which the source may name. */
+struct rendered_asset {
+    char name[LIMIT_FILENAME + 1];
+    char media_type[96];
+    struct buf bytes;
+};
+/* Whether the directive's content is a source for a renderer, rather than the file itself. */
+bool render_is_wanted(const struct rendered *r, const struct directive_parts *parts,
+                      const struct format *format);
+/* FLAG_NONE with `wanted` set, or a flag with a sentence. `made_at` in seconds since 1970. Free with
+ * render_wanted_free in any case. */
+enum flag render_wanted_read(const struct rendered *r, const struct directive_parts *parts,
+                             const struct format *format, const char *filename, int64_t made_at,
+                             const struct rendered_asset *assets, size_t n_assets, struct render_wanted *out,
+                             char sentence[LIMIT_ERROR_TEXT]);
+void render_wanted_free(struct render_wanted *w);
+/* A clause from what a renderer said, which is not trusted: valid UTF-8 without control characters. */
+void render_clause(const struct format *format, const char *said, char out[LIMIT_ERROR_TEXT]);
+/* The drawn file's bytes; -1: it is none of that format, whatever the renderer says. */
+int render_check(const struct format *format, struct span bytes) MUST_USE;
 
 /* ---- names (names.c) ---- */
 
@@ -171,9 +214,9 @@ bool store_signed(const struct store *s, struct span id, struct span query, int6
 /* ---- one consult's work (workspace.c) ---- */
 
 /* Everything about one consult's files. Made and used in the disk thread only; nothing is created on disk
- * before the first directive. */
+ * before the first directive. `rendered` may be NULL and outlives it. */
 struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
-                                   bool image_generation) MUST_USE;
+                                   bool image_generation, const struct rendered *rendered) MUST_USE;
 void workspace_destroy(struct workspace *w);
 /*
  * For replies that the provider keeps. remember: notes what its directives are made into. recall: the reply
@@ -191,7 +234,8 @@ struct made {
         filename[LIMIT_FILENAME + 1]; /* made safe; also for one that failed, when the metadata said a name */
     enum flag flag;
     char sentence[LIMIT_ERROR_TEXT];
-    struct image_wanted image; /* `wanted`: nothing is made yet, see workspace_store */
+    struct image_wanted image;   /* `wanted`: nothing is made yet, see workspace_store */
+    struct render_wanted render; /* likewise, see workspace_store_rendered */
 };
 /*
  * Parses, renders and stores one directive, or keeps it in quarantine when `refused` is a flag or something
@@ -206,6 +250,11 @@ void workspace_take(struct workspace *w, unsigned number, struct span text, enum
  */
 void workspace_store(struct workspace *w, unsigned number, struct span text, size_t max, struct span picture,
                      enum flag failed, const char *why, struct made *out);
+/* The second half for a directive of which workspace_take wanted a rendering. `renderer`: its name and
+ * version. With `failed` the bytes are nobody's; `why` may then be what the renderer said. */
+void workspace_store_rendered(struct workspace *w, unsigned number, struct span text, size_t max,
+                              struct span bytes, const char *renderer, enum flag failed, const char *why,
+                              struct made *out);
 void made_free(struct made *m);
 
 #endif

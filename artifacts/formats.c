@@ -227,9 +227,24 @@ bool format_has_extension(const struct format *format, struct span extension)
            in_list(extension, e->also, e->also + strcspn(e->also, "|"));
 }
 
-void formats_offered(struct buf *out)
+bool rendered_makes(const struct rendered *r, const char *format)
+{
+    for (size_t i = 0; r && i < r->n; i++)
+        if (strcmp(r->formats[i], format) == 0)
+            return true;
+    return false;
+}
+
+void formats_offered(const struct rendered *r, struct buf *out)
 {
     const char *between = "";
+    for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++) {
+        if (!rendered_makes(r, binaries[i].format.name))
+            continue;
+        buf_adds(out, between);
+        buf_adds(out, binaries[i].format.name);
+        between = ", ";
+    }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!texts[i].format.offered)
             continue;

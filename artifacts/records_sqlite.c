@@ -111,10 +111,12 @@ struct records *records_open(const char *state_dir, struct error *e)
                        " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
                        NULL, NULL, NULL) ||
           make_schema(r->db) || prepare(r);
-    if (bad)
+    if (bad && user_version(r->db) > SCHEMA)
         error_set(e, ERROR_BAD_REQUEST,
-                  "cannot use %s: %s (its schema is version %lld, this program knows %d)", file,
-                  sqlite3_errmsg(r->db), (long long)user_version(r->db), SCHEMA);
+                  "cannot use %s: it was written by a newer version (schema %lld, this program knows %d)",
+                  file, (long long)user_version(r->db), SCHEMA);
+    else if (bad)
+        error_set(e, ERROR_BAD_REQUEST, "cannot use %s: %s", file, sqlite3_errmsg(r->db));
 out:
     buf_free(&path);
     if (!bad)

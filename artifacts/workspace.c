@@ -17,6 +17,7 @@ struct workspace {
     struct owner owner;
     char consult[CONSULT_ID];
     bool image_generation;
+    const struct rendered *rendered;
     char (*names)[LIMIT_FILENAME + 1]; /* given in this consult, so that none is given twice */
     size_t n, room;
     bool remember, recall;
@@ -31,12 +32,13 @@ struct taken {
 };
 
 struct workspace *workspace_create(struct store *s, const struct owner *owner, const char *consult,
-                                   bool image_generation)
+                                   bool image_generation, const struct rendered *rendered)
 {
     struct workspace *w = xcalloc(1, sizeof *w);
     w->store = s;
     w->owner = *owner;
     w->image_generation = image_generation;
+    w->rendered = rendered;
     snprintf(w->consult, sizeof w->consult, "%s", consult);
     return w;
 }
@@ -61,6 +63,7 @@ void made_free(struct made *m)
     buf_free(&m->entry);
     buf_free(&m->url);
     image_wanted_free(&m->image);
+    render_wanted_free(&m->render);
 }
 
 /* ---- the manifest ---- */
@@ -120,6 +123,8 @@ static void append_outbound(json_t *manifest, void *arg)
                   "created_at", (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
     if (a->title[0])
         json_object_set_new(entry, "title", json_string(a->title));
+    if (a->renderer[0])
+        json_object_set_new(entry, "renderer", json_string(a->renderer));
     json_array_append_new(json_object_get(manifest, "outbound"), entry);
 }
 
@@ -244,9 +249,10 @@ static void fill_digest(struct span bytes, char out[65])
         snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* Gives the bytes a name and an id and stores them. */
+/* Gives the bytes a name and an id and stores them. `renderer` may be empty. */
 static enum flag store_bytes(struct workspace *w, const struct directive_parts *parts,
-                             const struct format *format, struct span bytes, struct made *m)
+                             const struct format *format, struct span bytes, const char *renderer,
+                             struct made *m)
 {
     struct artifact *a = &m->artifact;
     *a = (struct artifact){.owner = w->owner, .bytes = bytes.n, .created_at = clock_wall_ms() / 1000};
@@ -256,6 +262,7 @@ static enum flag store_bytes(struct workspace *w, const struct directive_parts *
     snprintf(a->format, sizeof a->format, "%s", format->name);
     snprintf(a->media_type, sizeof a->media_type, "%s", format->media_type);
     snprintf(a->title, sizeof a->title, "%s", parts->title);
+    snprintf(a->renderer, sizeof a->renderer, "%s", renderer);
     fill_digest(bytes, a->sha256);
     artifact_name_unique(m->filename, is_taken, w);
     snprintf(a->filename, sizeof a->filename, "%s", m->filename);
@@ -281,7 +288,7 @@ static enum flag store_picture(struct workspace *w, const struct directive_parts
     }
     artifact_name(span_str(parts->filename), span_str(parts->title[0] ? parts->title : "image"), format,
                   m->filename);
-    return store_bytes(w, parts, format, bytes, m);
+    return store_bytes(w, parts, format, bytes, "", m);
 }
 
 /* Format image: a prompt, of which somebody else makes the picture, or the picture itself in base64. */
@@ -300,6 +307,78 @@ static enum flag make_image(struct workspace *w, const struct directive_parts *p
     else
         flag = store_picture(w, parts, buf_span(&bytes), m, why);
     buf_free(&bytes);
+    return flag;
+}
+
+/* ---- renderings ---- */
+
+enum { ASSETS = 16, ASSET_BYTES = 16 * 1024 * 1024 };
+
+/* A picture that the source names and that this consult has made before: into the next asset. False: none. */
+static bool take_asset(const struct workspace *w, const char *name, struct span source,
+                       struct rendered_asset *out)
+{
+    char key[STORE_KEY], rest[sizeof "outbound/" + LIMIT_FILENAME];
+    const char *dot = strrchr(name, '.');
+    const struct format *format = dot ? format_find_binary(span_str(dot + 1)) : NULL;
+    if (!format || !span_starts(span_str(format->media_type), "image/") ||
+        !memmem(source.p, source.n, name, strlen(name)))
+        return false;
+    snprintf(rest, sizeof rest, "outbound/%s", name);
+    buf_init(&out->bytes, ASSET_BYTES);
+    if (store_workspace_key(w->owner.org, w->consult, rest, key) ||
+        w->store->ops->get(w->store->backend, key, &out->bytes)) {
+        buf_free(&out->bytes);
+        return false;
+    }
+    snprintf(out->name, sizeof out->name, "%s", name);
+    snprintf(out->media_type, sizeof out->media_type, "%s", format->media_type);
+    return true;
+}
+
+static bool is_made(const struct workspace *w, struct span name)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (span_is(name, w->names[i]))
+            return true;
+    return false;
+}
+
+/* Whether the source has a Markdown picture, `![…](name.png)`, that is not there. */
+static bool lacks_picture(const struct workspace *w, struct span source)
+{
+    while (source.n) {
+        const char *open = memmem(source.p, source.n, "](", 2);
+        if (!open)
+            return false;
+        source = span_from(source, (size_t)(open - source.p) + 2);
+        size_t n = 0;
+        while (n < source.n && n <= LIMIT_FILENAME && !strchr(") \t\r\n", source.p[n]))
+            n++;
+        struct span name = span_of(source.p, n);
+        const char *dot = n ? memrchr(name.p, '.', n) : NULL;
+        const struct format *format =
+            dot ? format_find_binary(span_from(name, (size_t)(dot - name.p) + 1)) : NULL;
+        if (format && span_starts(span_str(format->media_type), "image/") && !memchr(name.p, '/', n) &&
+            !is_made(w, name))
+            return true;
+    }
+    return false;
+}
+
+static enum flag want_rendering(const struct workspace *w, const struct directive_parts *parts,
+                                const struct format *format, struct made *m, char why[LIMIT_ERROR_TEXT])
+{
+    struct rendered_asset *assets = xcalloc(ASSETS, sizeof *assets);
+    size_t n = 0;
+    for (size_t i = 0; i < w->n && n < ASSETS; i++)
+        n += take_asset(w, w->names[i], buf_span(&parts->content), &assets[n]);
+    enum flag flag = render_wanted_read(w->rendered, parts, format, m->filename, clock_wall_ms() / 1000,
+                                        assets, n, &m->render, why);
+    for (size_t i = 0; i < n; i++)
+        buf_free(&assets[i].bytes);
+    m->render.lacks = lacks_picture(w, buf_span(&parts->content));
+    xfree(assets);
     return flag;
 }
 
@@ -326,10 +405,12 @@ static enum flag make(struct workspace *w, struct span text, size_t max, struct 
         if (!named)
             m->filename[0] = '\0';
         snprintf(why, LIMIT_ERROR_TEXT, "its format cannot be made here");
+    } else if (render_is_wanted(w->rendered, &parts, format)) {
+        flag = want_rendering(w, &parts, format, m, why);
     } else {
         flag = artifact_render(&parts, format, &bytes, why);
         if (flag == FLAG_NONE)
-            flag = store_bytes(w, &parts, format, buf_span(&bytes), m);
+            flag = store_bytes(w, &parts, format, buf_span(&bytes), "", m);
     }
 out:
     buf_free(&bytes);
@@ -461,7 +542,7 @@ void workspace_take(struct workspace *w, unsigned number, struct span text, enum
         out->flag = make(w, text, max, out, why);
     else
         name_refused(text, max, out);
-    if (!out->image.wanted)
+    if (!out->image.wanted && !out->render.wanted)
         conclude(w, number, text, why, out);
 }
 
@@ -479,6 +560,28 @@ void workspace_store(struct workspace *w, unsigned number, struct span text, siz
     out->flag = directive_parse(text, max, &parts, ours);
     if (out->flag == FLAG_NONE)
         out->flag = store_picture(w, &parts, picture, out, ours);
+    directive_parts_free(&parts);
+    conclude(w, number, text, ours, out);
+}
+
+void workspace_store_rendered(struct workspace *w, unsigned number, struct span text, size_t max,
+                              struct span bytes, const char *renderer, enum flag failed, const char *why,
+                              struct made *out)
+{
+    struct directive_parts parts;
+    char ours[LIMIT_ERROR_TEXT] = "";
+    made_init(out, directive_parse(text, max, &parts, ours));
+    const struct format *format = out->flag == FLAG_NONE ? format_find_any(span_str(parts.format)) : NULL;
+    artifact_name(span_str(parts.filename), span_str(parts.title), format, out->filename);
+    if (format && failed != FLAG_NONE) {
+        out->flag = failed;
+        if (*why)
+            render_clause(format, why, ours);
+    } else if (format && render_check(format, bytes)) {
+        out->flag = FLAG_RENDER_FAILED;
+    } else if (format) {
+        out->flag = store_bytes(w, &parts, format, bytes, renderer, out);
+    }
     directive_parts_free(&parts);
     conclude(w, number, text, ours, out);
 }

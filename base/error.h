@@ -20,6 +20,8 @@ enum error_code {
     ERROR_REQUEST_TOO_LARGE,
     ERROR_REQUEST_TIMEOUT,
     ERROR_AUTH_ERROR,
+    ERROR_UNKNOWN_KEY, /* a caller's key that no organisation has: AUTH_ERROR on the wire, but the caller's
+                          doing */
     ERROR_FORBIDDEN,
     ERROR_RATE_LIMIT,
     ERROR_UPSTREAM_UNREACHABLE,

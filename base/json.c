@@ -101,7 +101,7 @@ static int escape_letter(char c)
  * The skip functions take p at the first byte of what they skip (skip_string: behind the opening quote) and
  * answer the place behind it, or NULL when it is not complete and valid.
  */
-static inline const char *skip_string(const char *p, const char *end)
+static inline const char *skip_string(const char *p, const char *end, enum json_reading how)
 {
     for (;;) {
         p = find_special(p, end);
@@ -109,6 +109,10 @@ static inline const char *skip_string(const char *p, const char *end)
             return NULL;
         if (*p == '"')
             return p + 1;
+        if (*p != '\\' && how == JSON_LENIENT) {
+            p++;
+            continue;
+        }
         if (*p != '\\' || end - p < 2)
             return NULL;
         if (p[1] == 'u') {
@@ -161,11 +165,20 @@ static const char *skip_word(const char *p, const char *end, const char *word, s
     return (size_t)(end - p) >= n && memcmp(p, word, n) == 0 ? p + n : NULL;
 }
 
-static const char *skip_scalar(const char *p, const char *end)
+/* What Python's json module writes for numbers that JSON cannot say, and what it reads. */
+static const char *skip_nonfinite(const char *p, const char *end)
 {
+    if (*p == 'N')
+        return skip_word(p, end, "NaN", 3);
+    return skip_word(p + (*p == '-'), end, "Infinity", 8);
+}
+
+static const char *skip_scalar(const char *p, const char *end, enum json_reading how)
+{
+    const char *after;
     switch (*p) {
     case '"':
-        return skip_string(p + 1, end);
+        return skip_string(p + 1, end, how);
     case 't':
         return skip_word(p, end, "true", 4);
     case 'f':
@@ -173,14 +186,15 @@ static const char *skip_scalar(const char *p, const char *end)
     case 'n':
         return skip_word(p, end, "null", 4);
     default:
-        return skip_number(p, end);
+        after = skip_number(p, end);
+        return after || how == JSON_RFC ? after : skip_nonfinite(p, end);
     }
 }
 
 /* A key, the colon and the white space around it: to the first byte of the member's value. */
-static inline const char *skip_key(const char *p, const char *end)
+static inline const char *skip_key(const char *p, const char *end, enum json_reading how)
 {
-    if (p == end || *p != '"' || !(p = skip_string(p + 1, end)))
+    if (p == end || *p != '"' || !(p = skip_string(p + 1, end, how)))
         return NULL;
     p = skip_blank(p, end);
     if (p == end || *p != ':')
@@ -188,7 +202,7 @@ static inline const char *skip_key(const char *p, const char *end)
     return skip_blank(p + 1, end);
 }
 
-static const char *skip_value(const char *p, const char *end)
+static const char *skip_value(const char *p, const char *end, enum json_reading how)
 {
     uint64_t levels[LEVEL_WORDS];
     unsigned depth = 0;
@@ -210,12 +224,12 @@ static const char *skip_value(const char *p, const char *end)
             if (p == end)
                 return NULL;
             if (*p != (object ? '}' : ']')) {
-                if (object && !(p = skip_key(p, end)))
+                if (object && !(p = skip_key(p, end, how)))
                     return NULL;
                 continue;
             }
             /* Empty: the loop below closes it. */
-        } else if (!(p = skip_scalar(p, end))) {
+        } else if (!(p = skip_scalar(p, end, how))) {
             return NULL;
         }
         for (;;) {
@@ -226,7 +240,7 @@ static const char *skip_value(const char *p, const char *end)
                 return NULL;
             if (*p == ',') {
                 p = skip_blank(p + 1, end);
-                if (object && !(p = skip_key(p, end)))
+                if (object && !(p = skip_key(p, end, how)))
                     return NULL;
                 break;
             }
@@ -238,20 +252,31 @@ static const char *skip_value(const char *p, const char *end)
     }
 }
 
-int json_value(const char *p, const char *end, struct span *value)
+int json_value_as(const char *p, const char *end, enum json_reading how, struct span *value)
 {
     p = skip_blank(p, end);
-    const char *after = skip_value(p, end);
+    const char *after = skip_value(p, end, how);
     if (!after)
         return -1;
     *value = span_of(p, (size_t)(after - p));
     return 0;
 }
 
-bool json_document(struct span text, struct span *value)
+int json_value(const char *p, const char *end, struct span *value)
+{
+    return json_value_as(p, end, JSON_RFC, value);
+}
+
+bool json_document_as(struct span text, enum json_reading how, struct span *value)
 {
     const char *end = text.p + text.n;
-    return text.n && json_value(text.p, end, value) == 0 && skip_blank(value->p + value->n, end) == end;
+    return text.n && json_value_as(text.p, end, how, value) == 0 &&
+           skip_blank(value->p + value->n, end) == end;
+}
+
+bool json_document(struct span text, struct span *value)
+{
+    return json_document_as(text, JSON_RFC, value);
 }
 
 enum json_type json_type(struct span value)
@@ -323,7 +348,7 @@ int json_next(struct json_iter *it)
     const char *whole = p, *after;
     it->key = (struct span){0};
     if (it->object) {
-        if (p == end || *p != '"' || !(after = skip_string(p + 1, end)))
+        if (p == end || *p != '"' || !(after = skip_string(p + 1, end, JSON_LENIENT)))
             return step_failed(it);
         it->key = span_of(p + 1, (size_t)(after - p) - 2);
         p = skip_blank(after, end);
@@ -332,7 +357,7 @@ int json_next(struct json_iter *it)
         p = skip_blank(p + 1, end);
     }
     /* The value must be followed by something, its container's end at the least. */
-    after = skip_value(p, end);
+    after = skip_value(p, end, JSON_LENIENT);
     if (!after || after == end)
         return step_failed(it);
     it->value = span_of(p, (size_t)(after - p));

@@ -30,13 +30,23 @@ enum json_type {
 int json_value(const char *p, const char *end, struct span *value) MUST_USE;
 /* Whether the whole text is one value with nothing but white space around it; `value` is that value. */
 bool json_document(struct span text, struct span *value) MUST_USE;
-/* By its first byte. */
+
+/*
+ * What counts as valid. Replies are read with some leniency, since what a client reads must not pass its
+ * filter unread: JSON_NONFINITE takes NaN, Infinity and -Infinity for numbers, JSON_LENIENT control
+ * characters in strings as well. Everything else, and json_value and json_document, are strict.
+ */
+enum json_reading { JSON_RFC, JSON_NONFINITE, JSON_LENIENT };
+
+int json_value_as(const char *p, const char *end, enum json_reading how, struct span *value) MUST_USE;
+bool json_document_as(struct span text, enum json_reading how, struct span *value) MUST_USE;
+/* By its first byte; JSON_NONE for a number that is not finite, unless it begins with a minus. */
 enum json_type json_type(struct span value);
 
 /*
  * Walking the members of an object or the items of an array. `next` answers 1 and fills the iterator,
  * 0 at the end, -1 when the text is not valid. The text must be the value's span (from '{' or '[' to its
- * end).
+ * end), which was found by one of the functions above: here it is read as JSON_LENIENT.
  *
  *   struct json_iter it = json_iter(object);
  *   while (json_next(&it) == 1)

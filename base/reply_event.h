@@ -31,6 +31,8 @@ enum delta_kind {
     DELTA_ECHO,   /* a string, with its quotes, in which the request's prompt comes back */
     DELTA_WITHHELD, /* a value in which the prompt, or the whole reply, comes back in a form that cannot be
                        cleaned (token numbers): null stands in for it once something was added or removed */
+    DELTA_SO_FAR,   /* the text of a channel up to and with this event's once more, the inside of a string.
+                       Several   of one channel behind each other are one text */
     DELTA_BESIDE,   /* a value that goes with this event's text of the channel and cannot be cut like it: null
                        stands in for it when that text does not pass as it came */
 };
@@ -47,9 +49,12 @@ struct delta {
 
 struct reply_event {
     struct span raw;
-    struct span json; /* the JSON value: same length and offsets from `json_at` on as in raw; n = 0: none */
-    size_t json_at;   /* offset of `json` in raw */
-    bool whole;       /* a whole reply body, not one event of a stream */
+    struct span json;   /* the JSON value: same length and offsets from `json_at` on as in raw; n = 0: none */
+    size_t json_at;     /* offset of `json` in raw */
+    bool whole;         /* a whole reply body, not one event of a stream */
+    bool plain_strings; /* a string with a control character makes it unreadable: where it comes from they
+                           could not be put back */
+    bool unreadable;    /* set by the dialect: it is not one JSON object, so nothing is known of it */
     struct delta *deltas; /* in the order of the bytes, but ends come after all text of their channel */
     size_t n, room;
     bool more; /* some are of a kind behind DELTA_CHANNEL_END; kept by reply_event_delta */

@@ -20,6 +20,8 @@ enum stream_mode { STREAM_SUPPRESS, STREAM_BUFFER };
 enum disconnect_mode { DISCONNECT_CANCEL, DISCONNECT_DRAIN };
 enum links_mode { LINKS_NONE, LINKS_MARKDOWN };
 enum context_mode { CONTEXT_FIELDS, CONTEXT_ATTACHMENTS };
+/* What happens where the kernel cannot cage a renderer. */
+enum sandbox_mode { SANDBOX_REQUIRED, SANDBOX_OFF };
 
 /* Where to connect or listen. */
 struct config_address {
@@ -102,6 +104,11 @@ struct config {
         enum log_level level;
         bool content;
     } log;
+    enum sandbox_mode sandbox; /* read at the start alone */
+    struct {
+        char *font, *heading_font, *colour, *header, *footer;
+        char *logo; /* path of a PNG or JPEG file */
+    } brand;        /* how documents and charts look; any may be NULL */
     struct {
         const struct config_provider *provider; /* NULL: there is no image generation */
         char *provider_name, *model;            /* NULL, both of them, then */

@@ -23,6 +23,7 @@ static const char *const stream_words[] = {"suppress", "buffer", NULL};
 static const char *const disconnect_words[] = {"cancel", "drain", NULL};
 static const char *const links_words[] = {"none", "markdown", NULL};
 static const char *const context_words[] = {"fields", "attachments", NULL};
+static const char *const sandbox_words[] = {"required", "off", NULL};
 static const char *const level_words[] = {"debug", "info", "warning", "error", NULL};
 
 static const char no_s3[] = "it belongs to the store s3, which is not available in this version; file is";
@@ -246,6 +247,40 @@ static const struct key image_rows[] = {
 };
 static const struct key_table image_table = TABLE(image_rows);
 
+static const struct key brand_rows[] = {
+    {.name = "font",
+     .type = KEY_SPECIAL,
+     .at = offsetof(struct config, brand.font),
+     .set = special_set_brand_text,
+     .print = special_print_text},
+    {.name = "heading_font",
+     .type = KEY_SPECIAL,
+     .at = offsetof(struct config, brand.heading_font),
+     .set = special_set_brand_text,
+     .print = special_print_text},
+    {.name = "colour",
+     .type = KEY_SPECIAL,
+     .at = offsetof(struct config, brand.colour),
+     .set = special_set_colour,
+     .print = special_print_text},
+    {.name = "header",
+     .type = KEY_SPECIAL,
+     .at = offsetof(struct config, brand.header),
+     .set = special_set_brand_text,
+     .print = special_print_text},
+    {.name = "footer",
+     .type = KEY_SPECIAL,
+     .at = offsetof(struct config, brand.footer),
+     .set = special_set_brand_text,
+     .print = special_print_text},
+    {.name = "logo",
+     .type = KEY_TEXT,
+     .flags = KEY_FILE,
+     .at = offsetof(struct config, brand.logo),
+     .what = "the path of a PNG or JPEG file"},
+};
+static const struct key_table brand_table = TABLE(brand_rows);
+
 static const struct key log_rows[] = {
     {.name = "level",
      .type = KEY_ENUM,
@@ -327,6 +362,12 @@ static const struct key root_rows[] = {
     {.name = "timeouts", .type = KEY_MAP, .inside = &timeout_table},
     {.name = "artifacts", .type = KEY_MAP, .inside = &artifact_table},
     {.name = "records", .type = KEY_MAP, .inside = &record_table},
+    {.name = "sandbox",
+     .type = KEY_ENUM,
+     .at = offsetof(struct config, sandbox),
+     .initial = "required",
+     .words = sandbox_words},
+    {.name = "brand", .type = KEY_MAP, .inside = &brand_table},
     {.name = "image_generation", .type = KEY_MAP, .inside = &image_table},
     {.name = "transcription", .absent = no_transcription},
     {.name = "log", .type = KEY_MAP, .inside = &log_table},

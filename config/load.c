@@ -242,6 +242,12 @@ void config_unref(struct config *c)
     xfree(c->default_provider_name);
     xfree(c->image_generation.provider_name);
     xfree(c->image_generation.model);
+    xfree(c->brand.font);
+    xfree(c->brand.heading_font);
+    xfree(c->brand.colour);
+    xfree(c->brand.header);
+    xfree(c->brand.footer);
+    xfree(c->brand.logo);
     record_destroy_organisations(c->organisations, c->norganisations);
     xfree(c->workspace_root);
     xfree(c);

@@ -226,6 +226,26 @@ int special_set_image_provider(struct setting *s, void *at)
     return store_text(at, s->text);
 }
 
+int special_set_brand_text(struct setting *s, void *at)
+{
+    bool good = s->text.n > 0 && s->text.n <= 200;
+    for (size_t i = 0; i < s->text.n; i++)
+        good = good && (unsigned char)s->text.p[i] >= ' ' && s->text.p[i] != 0x7f;
+    if (!good)
+        return expect(s, "a line of 1 to 200 bytes");
+    return store_text(at, s->text);
+}
+
+int special_set_colour(struct setting *s, void *at)
+{
+    bool good = s->text.n == 7 && s->text.p[0] == '#';
+    for (size_t i = 1; i < s->text.n && good; i++)
+        good = strchr("0123456789abcdefABCDEF", s->text.p[i]) && s->text.p[i];
+    if (!good)
+        return expect(s, "a colour such as \"#1f4e79\"");
+    return store_text(at, s->text);
+}
+
 int special_set_dialect(struct setting *s, void *at)
 {
     struct span name = span_is(s->text, "llama.cpp") ? SPAN_LIT("llamacpp") : s->text;

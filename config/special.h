@@ -27,6 +27,8 @@ int special_set_prefix(struct setting *s, void *at);
 int special_set_default_provider(struct setting *s, void *at);
 int special_set_image_provider(struct setting *s, void *at);
 int special_set_organisation(struct setting *s, void *at);
+int special_set_brand_text(struct setting *s, void *at);
+int special_set_colour(struct setting *s, void *at);
 void special_print_text(const void *at, struct buf *out);
 
 /* unsigned char[32]. */

@@ -10,12 +10,12 @@ build() {
   cd "$source"
   bash scripts/setup --build-only
   cmake --preset release -Wno-dev
-  cmake --build --preset release --target penstock
+  cmake --build --preset release --target penstock penstock-worker
   DESTDIR=$out cmake --install build/release --prefix /usr --strip
   install -D -m 0644 docker/penstock.yaml "$out/etc/penstock/penstock.yaml"
   install -D -m 0755 docker/build.sh "$out/usr/lib/penstock/build.sh"
   # The packages that own the libraries which the program loads; a base of another Debian names them differently.
-  ldd "$out/usr/bin/penstock" | awk '$2 == "=>" { print $3 }' | while read -r library; do
+  ldd "$out/usr/bin/penstock" "$out/usr/bin/penstock-worker" | awk '$2 == "=>" { print $3 }' | while read -r library; do
     dpkg-query -S "$library" 2>/dev/null || dpkg-query -S "$(readlink -f "$library")" 2>/dev/null ||
       dpkg-query -S "${library#/usr}" || dpkg-query -S "/usr$library"
   done | sed 's/:.*//' | sort -u >"$out/usr/lib/penstock/packages"
@@ -25,7 +25,9 @@ build() {
 runtime() {
   apt-get -qq update
   # shellcheck disable=SC2046
-  DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends ca-certificates $(cat /usr/lib/penstock/packages)
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends ca-certificates \
+    fontconfig fonts-dejavu-core fonts-droid-fallback fonts-noto-core fonts-noto-color-emoji $(cat /usr/lib/penstock/packages)
+  fc-cache -f
   rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
   useradd --uid 10001 --no-create-home --user-group --home-dir /var/lib/penstock --shell /usr/sbin/nologin penstock
   install -d -o penstock -g penstock -m 0750 /var/lib/penstock /var/lib/penstock/workspace

@@ -71,6 +71,7 @@ struct directive_filter {
     uint8_t mode;
     bool line;   /* what was passed on ends at a line's start */
     bool fenced; /* a fence line was removed, and nothing passed on since */
+    bool rest; /* the text ended since the directive, or its marker, began: nothing is handed out any more */
 };
 
 /* One pass over contiguous raw text. [emit, hold) is passed on but not handed out yet (empty unless
@@ -181,7 +182,9 @@ static void open_end(struct directive_filter *f, struct run *r, size_t marker, e
     if (how == DIRECTIVE_COMPLETE && f->body.too_large)
         how = DIRECTIVE_TOO_LARGE;
     run_flush(f, r);
-    f->callbacks->directive(f->arg, &f->body.text, how);
+    if (!f->rest)
+        f->callbacks->directive(f->arg, &f->body.text, how);
+    f->rest = false;
     body_free(&f->body);
 }
 
@@ -230,6 +233,11 @@ static void look_start(struct directive_filter *f)
 /* No directive starts here: the marker goes, and what is behind it is text. */
 static void look_stray(struct directive_filter *f, struct run *r)
 {
+    if (f->rest) { /* it went at the text's end */
+        f->rest = false;
+        run_again(f, r, MODE_TEXT);
+        return;
+    }
     run_keep(f, r, f->fence_units);
     run_drop(f, r, (unsigned)f->marker + f->look.belongs);
     run_stray(f, r);
@@ -245,7 +253,7 @@ static void look_step(struct directive_filter *f, struct run *r, uint32_t c)
     } else if (start == START_DIRECTIVE) {
         unsigned escaping = f->look.escaped ? ESCAPING_YES : ESCAPING_UNKNOWN;
         f->fenced |= f->fence_units > 0;
-        run_drop(f, r, (unsigned)f->fence_units + f->marker + f->look.belongs);
+        run_drop(f, r, f->rest ? f->units - 1u : (unsigned)f->fence_units + f->marker + f->look.belongs);
         open_start(f, escaping);
         run_again(f, r, MODE_OPEN);
     }
@@ -414,7 +422,7 @@ static void restart(struct directive_filter *f)
     f->done = f->units = f->high = 0;
     f->mode = MODE_TEXT;
     f->line = true;
-    f->fenced = false;
+    f->fenced = f->rest = false;
 }
 
 struct directive_filter *directive_filter_create(const struct directive_callbacks *callbacks, void *arg,
@@ -485,40 +493,89 @@ void directive_filter_feed(struct directive_filter *f, struct span escaped)
     }
 }
 
+/* Leaves the last bytes, which may begin the closing marker, for what may still come. */
 static void finish_open(struct directive_filter *f, struct run *r)
 {
+    char last[BODY_LAST];
     body_add_lone(&f->body, f->high);
     f->high = 0;
     if (marker_inside_second(&f->inside))
         open_second(f, r);
+    size_t n = f->body.text.n < BODY_LAST ? f->body.text.n : BODY_LAST;
+    if (n)
+        memcpy(last, body_last(&f->body, n).p, n);
     open_end(f, r, 0, DIRECTIVE_UNTERMINATED);
+    body_init(&f->body, f->body.max);
+    body_add(&f->body, last, n);
 }
 
 void directive_filter_finish(struct directive_filter *f)
 {
     struct run r = run_of(buf_span(&f->held), f->done);
+    struct marker_lookahead look = {0};
+    bool looking = false;
     r.last = true;
     run_all(f, &r);
     while (f->mode == MODE_LOOK || f->mode == MODE_AFTER) {
-        if (f->mode == MODE_LOOK)
+        if (f->mode == MODE_LOOK) {
+            looking = true;
+            look = f->look;
             look_stray(f, &r);
-        else
+        } else {
             after_did(f, &r, marker_after_end(&f->after));
+        }
         run_all(f, &r);
     }
-    if (f->mode == MODE_OPEN)
+    bool inside = f->mode == MODE_OPEN, line = f->line, fenced = f->fenced;
+    if (inside)
         finish_open(f, &r);
     run_keep(f, &r, f->units);
     run_flush(f, &r);
+    struct body body = f->body;
+    if (inside)
+        body_init(&f->body, f->body.max);
     restart(f);
+    if (inside) {
+        f->body = body;
+        f->mode = MODE_OPEN;
+        f->line = line;
+        f->fenced = fenced;
+    } else if (looking) {
+        f->look = look;
+        f->mode = MODE_LOOK;
+        f->marker = f->fence_units = 0;
+    }
+    f->rest = inside || looking;
 }
 
 bool directive_filter_holding(const struct directive_filter *f)
 {
-    return f->held.n > 0 || f->mode == MODE_OPEN;
+    return f->held.n > 0 || (f->mode == MODE_OPEN && !f->rest);
+}
+
+bool directive_filter_inside(const struct directive_filter *f)
+{
+    return f->mode == MODE_OPEN;
+}
+
+bool directive_marked(struct span escaped)
+{
+    const char *p = escaped.p, *end = escaped.n ? p + escaped.n : p;
+    struct marker m = {0};
+    struct character ch;
+    while (p < end) {
+        if (marker_idle(&m))
+            p += character_plain(p, (size_t)(end - p));
+        if (p == end || !character_read(p, end, true, &ch))
+            break;
+        if (marker_step(&m, ch.c) != MARKER_NONE)
+            return true;
+        p += ch.raw;
+    }
+    return false;
 }
 
 size_t directive_filter_held_bytes(const struct directive_filter *f)
 {
-    return f->body.text.room;
+    return f->rest ? 0 : f->body.text.room;
 }

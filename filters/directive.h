@@ -56,11 +56,19 @@ struct directive_filter *directive_filter_create(const struct directive_callback
                                                  size_t max) MUST_USE;
 void directive_filter_destroy(struct directive_filter *f);
 void directive_filter_feed(struct directive_filter *f, struct span escaped);
-/* The channel ended: what is held goes out, an open directive is unterminated. Feeding it again afterwards
- * starts a new text. */
+/*
+ * The channel ended: what is held goes out, an open directive is unterminated. Feeding it again afterwards
+ * starts a new text; but where it ended inside a directive, or behind an opening marker, what is fed goes on
+ * there and is taken out until a closing marker, or until another directive begins. Nothing is handed out for
+ * it a second time.
+ */
 void directive_filter_finish(struct directive_filter *f);
 /* Whether anything is held back or open: something fed has been neither passed on nor taken out. */
 bool directive_filter_holding(const struct directive_filter *f);
+/* Whether the text stands inside of a directive, also of one that was handed out at an end. */
+bool directive_filter_inside(const struct directive_filter *f);
+/* Whether text holds a marker, or part of a JSON document of any kind does, escapes undone. */
+bool directive_marked(struct span escaped);
 /* Bytes of memory that an open directive uses now. */
 size_t directive_filter_held_bytes(const struct directive_filter *f);
 

@@ -3,7 +3,7 @@
  *
  * A repeat goes through a directive filter of its own, from which nothing is rendered: the same text gives
  * the same cleaned text, so nothing of a channel's text need be kept. What was added at the channel's end is
- * added here too.
+ * added here too. The same goes for text so far, of which what is undecided is left out.
  */
 #include "base/json.h"
 #include "filters/character.h"
@@ -165,6 +165,41 @@ static void write_repeat(struct reply *r, const struct delta *d, const struct de
     }
 }
 
+/*
+ * The text up to here: what the channel holds back, or has taken out, goes from it as well. Nothing is handed
+ * out for it. Answers how many deltas it is in.
+ */
+static size_t write_so_far(struct reply *r, size_t first)
+{
+    enum { BODY = 1024 };
+    const struct reply_event *e = &r->event;
+    const struct delta *d = &e->deltas[first];
+    const struct channel *c = channel_find(r, d->channel);
+    bool seen = d->channel < LIMIT_CHANNELS && r->ends.seen[d->channel / 64] >> d->channel % 64 & 1;
+    bool over = seen && !(c && c->open), early = r->settings.mode == REPLY_BUFFER && !over;
+    struct pass pass = {r, NULL};
+    struct directive_filter *f = directive_filter_create(&callbacks, &pass, BODY);
+    size_t n = 0;
+    bool last = false;
+    for (; !last; n++, d++) {
+        size_t from = r->scratch.n;
+        last = first + n + 1 == e->n || d[1].kind != DELTA_SO_FAR || d[1].channel != d->channel;
+        directive_filter_feed(f, span_of(r->event.raw.p + d->at, d->n));
+        if (last && over)
+            directive_filter_finish(f);
+        if (last && over && c && c->added && buf_addn(&r->scratch, c->added, c->added_n) < 0)
+            r->failed = true;
+        if (early)
+            buf_cut(&r->scratch, from);
+        if (is_same(r, d, from))
+            buf_cut(&r->scratch, from);
+        else
+            rewrite_change(r, d->at, d->n, from, r->scratch.n - from);
+    }
+    directive_filter_destroy(f);
+    return n;
+}
+
 /* ---- echoes ---- */
 
 static const struct buf *echo_text(struct reply *r, int i)
@@ -273,7 +308,9 @@ void repeat_write(struct reply *r)
     for (size_t i = 0; i < e->n && !r->failed; i++) {
         const struct delta *d = &e->deltas[i];
         const struct delta *next = i + 1 < e->n ? &e->deltas[i + 1] : NULL;
-        if (d->kind == DELTA_REPEAT)
+        if (d->kind == DELTA_SO_FAR)
+            i += write_so_far(r, i) - 1;
+        else if (d->kind == DELTA_REPEAT)
             write_repeat(r, d, next && next->kind == DELTA_REPEAT_TOKENS ? next : NULL);
         else if (d->kind == DELTA_EXCERPT && d->n && !is_of_item(e, i))
             write_repeat(r, d, NULL);

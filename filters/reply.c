@@ -95,7 +95,7 @@ void reply_own_end(struct reply *r, struct buf *out)
 static struct span bare_json(struct span block)
 {
     struct span value;
-    if (block.n == 0 || block.p[0] != '{' || !json_document(block, &value))
+    if (block.n == 0 || block.p[0] != '{' || !json_document_as(block, JSON_LENIENT, &value))
         return span_of(block.p, 0);
     return block;
 }
@@ -133,6 +133,7 @@ static void read_block(struct reply *r, struct span block, struct buf *room)
     struct reply_event *e = &r->event;
     reply_event_reset(e, block);
     e->whole = r->settings.framing == REPLY_WHOLE;
+    e->plain_strings = r->settings.framing == REPLY_NDJSON || r->settings.framing == REPLY_ARRAY;
     e->json_at = e->whole && span_starts(block, BOM) ? sizeof BOM - 1 : 0; /* browsers skip it too */
     e->json = span_from(block, e->json_at);
     r->bare = false;
@@ -150,12 +151,28 @@ static void read_block(struct reply *r, struct span block, struct buf *room)
         if (copy) {
             sse_join(e->json, copy);
             e->json.p = copy;
+            e->plain_strings = true; /* no text goes on in the next line */
         }
     }
     if (r->bare)
         read_bare(r);
     else if (e->json.n)
         r->settings.dialect.event(e, r->settings.choices, &r->ends);
+}
+
+/* What is no JSON says nothing to the filter, but perhaps something to the client. */
+static bool is_suspect(const struct reply *r)
+{
+    const struct reply_event *e = &r->event;
+    struct span value, json = e->json;
+    if (json_document_as(json, e->plain_strings ? JSON_NONFINITE : JSON_LENIENT, &value))
+        return false; /* of another shape */
+    while (json.n && strchr(" \t\r\n", json.p[0]) && json.p[0])
+        json = span_from(json, 1);
+    for (const struct channel *c = r->channels; c; c = c->next)
+        if (directive_filter_inside(c->filter) && (span_starts(json, "{") || span_starts(json, "[")))
+            return true;
+    return directive_marked(json);
 }
 
 /* The event of r->event has been read; true: it is written, false: it waits. */
@@ -217,6 +234,10 @@ static bool take_judged(struct reply *r, struct span block, enum verdict verdict
     if (e->may_go_on && !e->whole && verdict == VERDICT_OPEN) {
         r->ends = before;
         put_off(r, block);
+        goto out;
+    }
+    if (e->unreadable && is_suspect(r)) {
+        r->failed = r->broken = r->unreadable = true;
         goto out;
     }
     if (verdict == VERDICT_GOES_ON)
@@ -331,7 +352,7 @@ static bool complete_block(struct reply *r, struct span *bytes, struct buf *out)
     while (bytes->n) {
         size_t had = r->in.n, n = bytes->n < STEP ? bytes->n : STEP;
         if (had + n > r->settings.event_max + STEP || buf_addn(&r->in, bytes->p, n) < 0) {
-            r->failed = r->overlong = true;
+            r->failed = r->broken = true;
             return false;
         }
         size_t block = next_block(r, buf_span(&r->in), false);
@@ -359,7 +380,7 @@ static void take_bytes(struct reply *r, struct span bytes, struct buf *out)
         size_t block = next_block(r, bytes, false);
         if (block == 0) {
             if (bytes.n > r->settings.event_max || buf_add(&r->in, bytes) < 0)
-                r->failed = r->overlong = true;
+                r->failed = r->broken = true;
             break;
         }
         if (!take_block(r, span_of(bytes.p, block), out)) {
@@ -429,11 +450,12 @@ static bool is_of_use(const struct reply *r, struct span block)
     if (r->settings.framing == REPLY_ARRAY)
         return items_parse(block).closes;
     if (r->settings.framing != REPLY_SSE)
-        return json_document(block, &value);
+        return json_document_as(block, JSON_LENIENT, &value);
     sse_parse(block, !r->first_done, &fields);
     if (fields.data_lines == 0)
         return bare_json(block).n > 0;
-    return fields.data_lines == 1 && (json_document(fields.data, &value) || span_is(fields.data, "[DONE]"));
+    return fields.data_lines == 1 &&
+           (json_document_as(fields.data, JSON_LENIENT, &value) || span_is(fields.data, "[DONE]"));
 }
 
 static void end_whole(struct reply *r, struct buf *out)
@@ -461,6 +483,8 @@ static void end_stream(struct reply *r, struct buf *out)
                 return;
             }
             reply_flush(r, out);
+            if (r->failed)
+                return;
             r->open_end = open_end(r, block);
         }
         buf_free(&r->in);
@@ -517,8 +541,8 @@ static enum reply_state end(struct reply *r, struct buf *out)
 
 enum reply_state reply_end(struct reply *r, bool clean, struct span error_event, struct buf *out)
 {
-    if (r->overlong && !clean && !r->ending) { /* the stream ends before that event */
-        r->failed = r->overlong = false;
+    if (r->broken && !clean && r->settings.framing != REPLY_WHOLE) { /* the stream ends before that event */
+        r->failed = r->broken = r->ending = false;
         buf_free(&r->in);
         r->scan = (struct sse_scan){.started = true};
     }
@@ -548,10 +572,15 @@ enum reply_state reply_resume(struct reply *r, struct buf *out)
     if (rest.n > block)
         take_bytes(r, span_from(buf_span(&rest), block), out);
     buf_free(&rest);
-    return r->ending && !r->waiting ? end(r, out) : state_of(r, out);
+    return r->ending && !r->waiting && !r->failed ? end(r, out) : state_of(r, out);
 }
 
 /* ---- */
+
+bool reply_unreadable(const struct reply *r)
+{
+    return r->unreadable;
+}
 
 unsigned reply_pending(const struct reply *r)
 {

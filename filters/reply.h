@@ -84,9 +84,10 @@ enum reply_state {
     REPLY_WAITING, /* for reply_settle; do not feed, call reply_resume after the last one */
     REPLY_DONE,    /* after reply_end: everything is out */
     REPLY_FAILED /* an event or body over event_max, more than LIMIT_CHANNELS channels, `out` full, or a whole
-                    body that was cut; what is in `out` may be sent (nothing, for a whole body), then the
-                    stream ends with an error. After an event that was too large, reply_end (not clean) still
-                    delivers what was before it; otherwise it answers REPLY_FAILED again */
+                    body that was cut, or an event that is unreadable (reply_unreadable); what is in `out` may
+                    be sent (nothing, for a whole body), then the stream ends with an error. After an event
+                    that was too large or unreadable, reply_end (not clean) still delivers what was before it;
+                    otherwise it answers REPLY_FAILED again */
 };
 
 /* What the audit record and the metrics want to know. */
@@ -118,6 +119,10 @@ enum reply_state reply_end(struct reply *r, bool clean, struct span error_event,
 enum reply_state reply_resume(struct reply *r, struct buf *out) MUST_USE;
 /* Directives handed out and not settled yet. */
 unsigned reply_pending(const struct reply *r);
+/* Why it failed: an event that the dialect cannot read as JSON holds a marker or came inside a directive, so
+ * that nobody can tell what a more lenient reader would make of it. Without such a sign what is no JSON
+ * passes as it is. */
+bool reply_unreadable(const struct reply *r);
 /* Copies what it is given. */
 void reply_settle(struct reply *r, unsigned number, const struct reply_artifact *a);
 /* Appends the reasons for which the reply is flagged, as in the report ("invalid_metadata: …; …"); nothing

@@ -120,7 +120,8 @@ struct reply {
     /* The end. */
     struct buf error_event;
     bool waiting, ending, clean, closed, done, failed;
-    bool overlong; /* failed because of one event's size alone: reply_end can still tell what was before it */
+    bool broken;       /* failed because of one event alone: reply_end can still tell what was before it */
+    bool unreadable;   /* that event is no JSON, and would take directives to whoever reads it all the same */
     bool done_seen;    /* [DONE] went out */
     size_t own_from;   /* where the event of Penstock's own begins in the output */
     unsigned open_end; /* line ends that the last block lacks before another one may follow */

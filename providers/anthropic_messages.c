@@ -341,10 +341,11 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     (void)choices;
     (void)ends;
     struct reading r = {.e = e};
-    struct walk w = walk_text(e->json);
+    struct walk w = walk_event(e);
     struct span key;
     if (!walk_enter(&w, '{')) {
         e->ends_stream = !e->whole && span_starts(e->json, "[DONE]"); /* of some gateways */
+        e->unreadable = !e->ends_stream;
         return;
     }
     const char *start = w.at;
@@ -353,6 +354,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     const char *brace = w.at - 1;
     if (!walk_done(&w)) {
         e->n = 0;
+        e->unreadable = true;
         return;
     }
     if (e->whole) {

@@ -259,16 +259,19 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
 {
     (void)choices;
     struct reading r = {.e = e, .bare = true};
-    struct walk w = walk_text(e->json);
+    struct walk w = walk_event(e);
     struct span key;
-    if (!walk_enter(&w, '{'))
+    if (!walk_enter(&w, '{')) {
+        e->unreadable = true;
         return;
+    }
     const char *start = w.at;
     while (walk_member(&w, &key))
         read_member(&w, key, &r);
     const char *brace = w.at - 1;
     if (!walk_done(&w)) {
         e->n = 0;
+        e->unreadable = true;
         e->more = e->error = false;
         return;
     }

@@ -2,8 +2,9 @@
  * OpenAI Chat Completions and what speaks like it: Azure, OpenRouter, Moonshot, vLLM, llama.cpp, Mistral …
  *
  * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content
- * (message.content in a whole reply), a string, a part, or an array of either. Reasoning, refusals, tool
- * calls and audio are no text and are never looked at.
+ * (message.content in a whole reply), a string, a part, or an array of either. Where a chunk has a message
+ * beside its delta (Perplexity), that is the text up to there once more. Reasoning, refusals, tool calls and
+ * audio are no text and are never looked at.
  */
 #include "providers/openai_chat.h"
 
@@ -264,13 +265,13 @@ static void read_annotations(struct walk *w, struct reading *r)
     }
 }
 
-/* A delta, or the message of a whole reply. */
-static void read_message(struct walk *w, struct reading *r)
+/* A delta, or the message of a whole reply. False: it is no object. */
+static bool read_message(struct walk *w, struct reading *r)
 {
     struct span key;
     if (!walk_enter(w, '{')) {
         skip_counted(w, r);
-        return;
+        return false;
     }
     while (walk_member(w, &key)) {
         if (walk_key_is(w, key, "content"))
@@ -280,6 +281,7 @@ static void read_message(struct walk *w, struct reading *r)
         else
             skip_counted(w, r);
     }
+    return true;
 }
 
 static bool is_empty_array(struct span value)
@@ -349,6 +351,29 @@ static inline enum choice_member choice_member(const struct walk *w, struct span
     }
 }
 
+/* The message of a choice. Until the choice's index is known its deltas have a channel of their own, for
+ * message_repeats. */
+enum { FROM_MESSAGE = 1 };
+
+static bool read_whole_message(struct walk *w, struct reading *r)
+{
+    size_t from = r->e->n;
+    bool object = read_message(w, r);
+    for (size_t i = from; i < r->e->n; i++)
+        r->e->deltas[i].channel = FROM_MESSAGE;
+    return object;
+}
+
+/* There is a delta as well: of the choice's deltas, from the first one on, the message's text is a repeat. */
+static void message_repeats(struct reply_event *e, size_t first)
+{
+    for (size_t i = first; i < e->n; i++)
+        if (e->deltas[i].kind == DELTA_TEXT && e->deltas[i].channel == FROM_MESSAGE) {
+            e->deltas[i].kind = DELTA_SO_FAR;
+            e->more = true;
+        }
+}
+
 static void add_beside(struct walk *w, struct reading *r)
 {
     struct span value;
@@ -361,7 +386,7 @@ static void read_choice(struct walk *w, struct reading *r)
     struct reply_event *e = r->e;
     size_t first = e->n;
     struct span key, index = {0}, reason = {0};
-    bool delta = false;
+    unsigned objects = 0; /* members that were one: a bit each */
     if (!walk_enter(w, '{')) {
         skip_counted(w, r);
         return;
@@ -369,16 +394,15 @@ static void read_choice(struct walk *w, struct reading *r)
     while (walk_member(w, &key)) {
         enum choice_member member = choice_member(w, key);
         if (member == CHOICE_DELTA) {
-            read_message(w, r);
-            delta = true;
+            objects |= (unsigned)read_message(w, r) << CHOICE_DELTA;
         } else if (member == CHOICE_INDEX) {
             walk_skip(w, &index);
         } else if (member == CHOICE_FINISH) {
             walk_skip(w, &reason);
         } else if (member == CHOICE_LOGPROBS) {
             read_logprobs(w, r);
-        } else if (member == CHOICE_MESSAGE && (e->whole || !delta)) {
-            read_message(w, r);
+        } else if (member == CHOICE_MESSAGE) {
+            objects |= (unsigned)read_whole_message(w, r) << CHOICE_MESSAGE;
         } else if (walk_key_is(w, key, "token_ids")) { /* vLLM: the text once more, as numbers */
             add_beside(w, r);
         } else {
@@ -390,6 +414,8 @@ static void read_choice(struct walk *w, struct reading *r)
         number = index.p[0] - '0';
     else if (index.n && !json_int(index, &number))
         number = 0;
+    if (objects == (1u << CHOICE_DELTA | 1u << CHOICE_MESSAGE) && !e->whole)
+        message_repeats(e, first);
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
     for (size_t i = first; i < e->n; i++)
@@ -498,16 +524,19 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         return;
     }
     struct reading r = {.e = e, .ends = *ends, .bare = true};
-    struct walk w = walk_text(e->json);
+    struct walk w = walk_event(e);
     struct span key;
-    if (!walk_enter(&w, '{'))
+    if (!walk_enter(&w, '{')) {
+        e->unreadable = true;
         return;
+    }
     const char *start = w.at;
     while (walk_member(&w, &key))
         read_member(&w, key, &r);
     const char *brace = w.at - 1;
     if (!walk_done(&w)) {
         e->n = 0;
+        e->unreadable = true;
         e->error = false;
         return;
     }
@@ -529,26 +558,28 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
  * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a
  * comma behind it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
  */
+/* The members that an event of our own repeats: those of the frame that are the same in every event, as they
+ * are spelt there. */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
     enum { LONGEST_VALUE = 160 };
-    static const char *const names[] = {"id",       "object",       "created",           "model",
-                                        "provider", "service_tier", "system_fingerprint"};
+    struct walk w = walk_text(e->json);
+    struct span key, value;
     buf_add_number(out, channel);
     buf_addc(out, ' ');
-    struct json_iter it = json_iter(e->json);
-    while (it.object && json_next(&it) == 1) {
-        enum json_type type = json_type(it.value);
-        if (type == JSON_OBJECT || type == JSON_ARRAY || it.value.n > LONGEST_VALUE)
+    walk_enter(&w, '{');
+    while (walk_member(&w, &key)) {
+        bool kept =
+            (is_frame(&w, key) && key.n != sizeof "obfuscation" - 1) || walk_key_is(&w, key, "provider");
+        if (!walk_skip(&w, &value))
+            break;
+        if (!kept || value.n > LONGEST_VALUE || value.p[0] == '{' || value.p[0] == '[')
             continue;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (json_key_is(&it, names[i])) {
-                buf_addc(out, '"');
-                buf_adds(out, names[i]);
-                buf_adds(out, "\":");
-                buf_add(out, it.value);
-                buf_addc(out, ',');
-            }
+        buf_addc(out, '"');
+        buf_add(out, key);
+        buf_adds(out, "\":");
+        buf_add(out, value);
+        buf_addc(out, ',');
     }
 }
 

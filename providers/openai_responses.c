@@ -198,9 +198,10 @@ static bool is_something(struct span value)
 }
 
 /* False: not one JSON object. `brace`: its opening one. */
-static bool read_members(struct span json, struct members *m, const char **brace, const char **closing)
+static bool read_members(const struct reply_event *e, struct members *m, const char **brace,
+                         const char **closing)
 {
-    struct walk w = walk_text(json);
+    struct walk w = walk_event(e);
     struct span key, value;
     *m = (struct members){.bare = true};
     if (walk_peek(&w) != '{')
@@ -449,8 +450,10 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->ends_stream = true;
         return;
     }
-    if (!read_members(e->json, &m, &brace, &closing))
+    if (!read_members(e, &m, &brace, &closing)) {
+        e->unreadable = true;
         return;
+    }
     if (e->whole) {
         read_whole(e, &m, span_of(brace, (size_t)(closing - brace) + 1));
         return;

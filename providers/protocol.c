@@ -18,6 +18,25 @@ static bool is_offered(struct span formats, const char *name)
     return false;
 }
 
+/* What the content of formats that are drawn is written in: the forms that models write most reliably. */
+static void add_sources(struct span formats, struct buf *out)
+{
+    if (is_offered(formats, "docx") || is_offered(formats, "pdf") || is_offered(formats, "pptx"))
+        buf_adds(out, "- docx, pdf, pptx: write Markdown; each `## ` heading begins a slide of a pptx. "
+                      "`![text](name.png)` shows the picture of another block.\n");
+    if (is_offered(formats, "xlsx"))
+        buf_adds(out, "- xlsx: write CSV, or for several sheets JSON "
+                      "{\"sheets\":[{\"name\":\"2026\",\"columns\":[\"Day\",\"Sum\"],\"rows\":[[\"2026-01-"
+                      "31\",12.5]]}]}. "
+                      "Plain numbers, dates as YYYY-MM-DD.\n");
+    if (is_offered(formats, "png"))
+        buf_adds(
+            out,
+            "- png, svg: a chart as JSON, no code: {\"type\":\"bar\",\"title\":\"Sales\",\"labels\":[\"Q1\"],"
+            "\"datasets\":[{\"label\":\"2026\",\"data\":[12]}]}; types bar, line, area, pie, doughnut, "
+            "scatter.\n");
+}
+
 void protocol_text(struct span formats, bool image_generation, struct buf *out)
 {
     const char *example = is_offered(formats, "docx") ? "docx" : "md";
@@ -36,9 +55,10 @@ void protocol_text(struct span formats, bool image_generation, struct buf *out)
         "- Formats: ",
         example, example);
     buf_add(out, formats);
+    buf_adds(out, ".\n");
+    add_sources(formats, out);
     buf_adds(
         out,
-        ".\n"
         "- The line after the opening marker is one JSON object; then a line `---`; then the content as it "
         "is, without a code fence.\n"
         "- One block makes one file. It is taken out of the text and the user gets the file, so do not "

@@ -20,17 +20,27 @@
 #endif
 
 #include "base/json.h"
+#include "base/reply_event.h"
 
 struct walk {
     const char *at, *end;
     bool first; /* the container was just entered: no comma before the next member */
     bool bad;
     bool escaped; /* the last key holds a backslash */
+    uint8_t how;  /* enum json_reading */
 };
 
 static inline struct walk walk_text(struct span text)
 {
     return (struct walk){.at = text.p, .end = text.n ? text.p + text.n : text.p};
+}
+
+/* The JSON of a reply's event, with the leniency that its framing allows. */
+static inline struct walk walk_event(const struct reply_event *e)
+{
+    return (struct walk){.at = e->json.p,
+                         .end = e->json.n ? e->json.p + e->json.n : e->json.p,
+                         .how = e->plain_strings ? JSON_NONFINITE : JSON_LENIENT};
 }
 
 static inline void walk_blank(struct walk *w)
@@ -114,7 +124,7 @@ static bool walk_any_member(struct walk *w, struct span *key)
     struct span whole;
     if (!walk_next(w, '}'))
         return false;
-    if (*w->at != '"' || json_value(w->at, w->end, &whole) < 0)
+    if (*w->at != '"' || json_value_as(w->at, w->end, w->how, &whole) < 0)
         return walk_fail(w);
     *key = json_inside(whole);
     w->escaped = memchr(key->p, '\\', key->n) != NULL;
@@ -166,7 +176,7 @@ static inline bool walk_skip(struct walk *w, struct span *value)
     const char *end = walk_peek(w) ? walk_simple_end(w->at, w->end) : NULL;
     if (end) {
         *value = span_of(w->at, (size_t)(end - w->at));
-    } else if (w->at == w->end || json_value(w->at, w->end, value) < 0) {
+    } else if (w->at == w->end || json_value_as(w->at, w->end, w->how, value) < 0) {
         *value = span_of("", 0);
         return walk_fail(w);
     }

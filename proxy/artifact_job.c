@@ -1,13 +1,17 @@
 /* Directives on their way through the disk thread and back to the reply (product.md §4.2, §5). */
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "jobs/render_job.h"
 #include "proxy/exchange_state.h"
 #include "proxy/image.h"
 #include "proxy/image_reply.h"
+#include "proxy/render_cache.h"
 
 /*
  *   TAKE --(most formats)-----------------------------------> settled
@@ -15,11 +19,17 @@
  *     +--(image)--> call --> ANSWER --(the bytes, a fault)--> settled
  *                    ^          |
  *                    |          +--(an address)--> call --> PICTURE --> settled
- *                    +-- a call that fails goes to PICTURE with a flag
+ *     |              +-- a call that fails goes to PICTURE with a flag
+ *     |
+ *     |
+ *     +--(a document whose picture is still being made)--> parked --(earlier directives are settled)--> TAKE
+ *     |
+ *     +--(documents, charts)--> a caged renderer --(the file, a fault)--> DRAWN --> settled
  *
- * TAKE, ANSWER and PICTURE run in the disk thread, calls on the loop.
+ * TAKE, ANSWER, PICTURE and DRAWN run in the disk thread, calls on the loop, renderers in processes of their
+ * own.
  */
-enum artifact_step { STEP_TAKE, STEP_ANSWER, STEP_PICTURE };
+enum artifact_step { STEP_TAKE, STEP_ANSWER, STEP_PICTURE, STEP_DRAWN };
 
 struct artifact_job {
     struct job job; /* first: the queue gives this back */
@@ -32,12 +42,17 @@ struct artifact_job {
     size_t max;
     struct made made;
     bool settled; /* the reply did not wait for it */
+    bool parked;
     enum artifact_step step;
-    struct config *config;    /* of format image, its calls: */
-    struct image_call *image; /* under way */
-    int64_t image_until_ms;   /* all calls together */
-    struct buf answer;        /* body of the last one */
-    struct buf address;       /* path and query to fetch the picture from */
+    struct config *config;     /* of format image, its calls: */
+    struct image_call *image;  /* under way */
+    int64_t image_until_ms;    /* all calls together */
+    struct buf answer;         /* body of the last one */
+    struct buf address;        /* path and query to fetch the picture from */
+    struct render_job *render; /* under way */
+    char drawn_format[32];
+    unsigned char drawn_digest[DIGEST];
+    struct render_result drawn; /* what came of it */
     enum flag failed;
     char why[LIMIT_ERROR_TEXT];
     struct artifact_job *next;
@@ -123,19 +138,41 @@ out:
     buf_free(&a->answer);
 }
 
+/* The file is read where it lies; a renderer that is gone can no longer change it. */
+static void take_drawn(struct artifact_job *a)
+{
+    struct render_result *r = &a->drawn;
+    char renderer[sizeof((struct artifact *)0)->renderer] = "";
+    size_t n = (size_t)r->bytes;
+    void *p = a->failed == FLAG_NONE && n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, r->fd, 0) : MAP_FAILED;
+    if (a->failed == FLAG_NONE)
+        snprintf(renderer, sizeof renderer, "%s %s", r->renderer, r->version);
+    workspace_store_rendered(a->files->workspace, a->number, buf_span(&a->text), a->max,
+                             p == MAP_FAILED ? span_of("", 0) : span_of(p, n), renderer, a->failed, a->why,
+                             &a->made);
+    if (p != MAP_FAILED)
+        munmap(p, n);
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = -1;
+}
+
 static void job_work(struct job *job)
 {
     struct artifact_job *a = (struct artifact_job *)job;
     struct consult_files *f = a->files;
     if (!f->workspace) {
-        f->workspace = workspace_create(f->store, &f->owner, f->consult, f->image_generation);
+        f->workspace =
+            workspace_create(f->store, &f->owner, f->consult, f->image_generation, &a->worker->rendered);
         workspace_know(f->workspace, f->remember, f->recall);
     }
     if (a->step == STEP_TAKE)
         workspace_take(f->workspace, a->number, buf_span(&a->text), a->refused, a->max, &a->made);
+    else if (a->step == STEP_DRAWN)
+        take_drawn(a);
     else
         take_answer(a);
-    if (!a->made.image.wanted && !a->address.n)
+    if (!a->made.image.wanted && !a->made.render.wanted && !a->address.n)
         buf_free(&a->text);
 }
 
@@ -197,7 +234,25 @@ static void free_job(struct artifact_job *a)
     buf_free(&a->text);
     buf_free(&a->answer);
     buf_free(&a->address);
+    if (a->drawn.fd >= 0)
+        close(a->drawn.fd);
     xfree(a);
+}
+
+static bool has_earlier(const struct artifact_job *a)
+{
+    for (const struct artifact_job *b = a->exchange ? a->exchange->job_list : NULL; b; b = b->next)
+        if (b->number < a->number)
+            return true;
+    return false;
+}
+
+/* Those that waited for the directives before them. */
+static void take_parked(struct exchange *ex)
+{
+    for (struct artifact_job *a = ex->job_list; a; a = a->next)
+        if (a->parked && !has_earlier(a) && job_submit(a->worker->disk, &a->job) == 0)
+            a->parked = false; /* when the queue is full, the next one that ends tries again, or time does */
 }
 
 static void finish(struct artifact_job *a)
@@ -210,6 +265,7 @@ static void finish(struct artifact_job *a)
     }
     free_job(a);
     if (ex) {
+        take_parked(ex);
         relay_settled(ex);
         exchange_try_over(ex);
     }
@@ -265,13 +321,118 @@ static void ask_for_image(struct artifact_job *a)
         image_over(a, NULL, FLAG_RENDER_FAILED, why);
 }
 
+/* ---- documents and charts ---- */
+
+/* Back to the disk thread with the file, or with what went wrong. */
+static void drawing_over(struct artifact_job *a, enum flag failed, const char *why)
+{
+    a->render = NULL;
+    a->step = STEP_DRAWN;
+    a->failed = failed;
+    snprintf(a->why, sizeof a->why, "%s", why);
+    if (job_submit(a->worker->disk, &a->job) == 0)
+        return;
+    queue_is_full(a);
+    finish(a);
+}
+
+static void drawing_stop(struct artifact_job *a, enum flag failed, const char *why)
+{
+    render_cancel(a->render);
+    a->parked = false;
+    drawing_over(a, failed, why);
+}
+
+static enum flag flag_of(enum render_job_outcome outcome)
+{
+    switch (outcome) {
+    case RENDER_JOB_DONE:
+        return FLAG_NONE;
+    case RENDER_JOB_INVALID:
+        return FLAG_INVALID_CONTENT;
+    case RENDER_JOB_LIMIT:
+        return FLAG_TOO_LARGE;
+    case RENDER_JOB_TIMEOUT:
+        return FLAG_RENDER_TIMEOUT;
+    default:
+        return FLAG_RENDER_FAILED;
+    }
+}
+
+static const char *clause_of(const struct render_result *r)
+{
+    if (r->outcome == RENDER_JOB_BUSY)
+        return "too many files are being made at this moment";
+    return r->outcome == RENDER_JOB_UNSAFE ? "its renderer cannot be caged on this host" : r->sentence;
+}
+
+static void on_drawn(void *arg, const struct render_result *r)
+{
+    struct artifact_job *a = arg;
+    enum flag failed = flag_of(r->outcome);
+    a->drawn = *r;
+    metrics_render(a->worker->metrics, a->drawn_format, r->outcome, (int64_t)r->wall_us);
+    if (failed != FLAG_NONE)
+        log_warning("render.failed", log_str("consult", a->files->consult),
+                    log_str("format", a->drawn_format),
+                    log_str("outcome", render_job_outcome_name(r->outcome)),
+                    log_int("ms", (int64_t)(r->wall_us / 1000)),
+                    log_int("peak_kib", (int64_t)(r->peak_bytes / 1024)));
+    if (failed == FLAG_NONE) {
+        struct cached file = {.fd = r->fd, .bytes = r->bytes, .renderer = r->renderer, .version = r->version};
+        render_cache_add(a->worker->render_cache, a->files->owner.org, a->drawn_digest, &file);
+    }
+    drawing_over(a, failed, clause_of(r));
+}
+
+static bool take_cached(struct artifact_job *a)
+{
+    struct cached file;
+    if (!render_cache_find(a->worker->render_cache, a->files->owner.org, a->drawn_digest, &file))
+        return false;
+    a->worker->metrics->render_cache_hits++;
+    a->drawn = (struct render_result){.outcome = RENDER_JOB_DONE,
+                                      .fd = file.fd,
+                                      .bytes = file.bytes,
+                                      .renderer = file.renderer,
+                                      .version = file.version};
+    made_free(&a->made);
+    drawing_over(a, FLAG_NONE, "");
+    return true;
+}
+
+static void draw(struct artifact_job *a)
+{
+    const char *why = "nobody waits for it any more";
+    int document = a->made.render.document;
+    bool wanted = a->exchange && !a->settled && !a->worker->ended;
+    memcpy(a->drawn_digest, a->made.render.digest, sizeof a->drawn_digest);
+    memcpy(a->drawn_format, a->made.render.format, sizeof a->drawn_format);
+    if (wanted && take_cached(a))
+        return;
+    if (wanted) {
+        int64_t until_ms = clock_mono_ms() + a->exchange->config->timeouts.render;
+        a->made.render.wanted = false; /* the descriptor goes on */
+        a->render = render_submit(a->worker->renders, a->drawn_format, document, until_ms, on_drawn, a, &why);
+    }
+    made_free(&a->made);
+    if (!a->render)
+        drawing_over(a, FLAG_RENDER_FAILED, why);
+}
+
 static void job_done(struct job *job)
 {
     struct artifact_job *a = (struct artifact_job *)job;
-    if (a->made.image.wanted || a->address.n)
+    if (a->made.render.wanted && a->made.render.lacks && !a->settled && has_earlier(a)) {
+        made_free(&a->made);
+        a->parked = true;
+    } else if (a->made.render.wanted) {
+        draw(a);
+    } else if (a->made.image.wanted || a->address.n) {
         ask_for_image(a);
-    else
+    } else {
         finish(a);
+    }
 }
 
 /* ---- for the exchange ---- */
@@ -287,6 +448,7 @@ void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag 
     a->files = files_of(ex);
     a->number = number;
     a->refused = refused;
+    a->drawn.fd = -1;
     a->max = ex->config->limits.directive;
     buf_init(&a->text, text->max);
     buf_move(&a->text, text);
@@ -300,6 +462,16 @@ void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag 
     ex->jobs--;
     settle(a, ex);
     free_job(a);
+}
+
+/* Ends the renderings of the exchange; their own deadline is the renderers' to keep. */
+static void stop_drawing(struct exchange *ex, enum flag failed, const char *why)
+{
+    for (struct artifact_job *a = ex->job_list, *next; a; a = next) {
+        next = a->next;
+        if (a->render || a->parked)
+            drawing_stop(a, failed, why);
+    }
 }
 
 /* Ends the calls of the exchange, or those that are late. */
@@ -320,6 +492,7 @@ void artifact_jobs_tick(struct exchange *ex, int64_t now_ms)
 void artifact_jobs_give_up(struct exchange *ex)
 {
     stop_images(ex, INT64_MAX, FLAG_RENDER_FAILED, "the proxy is ending");
+    stop_drawing(ex, FLAG_RENDER_FAILED, "the proxy is ending");
 }
 
 void artifact_jobs_expire(struct exchange *ex)
@@ -334,6 +507,7 @@ void artifact_jobs_expire(struct exchange *ex)
         a->settled = true;
     }
     stop_images(ex, INT64_MAX, FLAG_RENDER_TIMEOUT, "the image provider took too long");
+    stop_drawing(ex, FLAG_RENDER_TIMEOUT, "");
     relay_settled(ex);
 }
 
@@ -342,8 +516,11 @@ void artifact_jobs_forget(struct exchange *ex)
     for (struct artifact_job *a = ex->job_list, *next; a; a = next) {
         next = a->next;
         a->exchange = NULL;
-        if (a->image)
+        if (a->image) {
             image_stop(a, FLAG_RENDER_FAILED, "nobody waits for it any more");
+        } else if (a->render || a->parked) {
+            drawing_stop(a, FLAG_RENDER_FAILED, "nobody waits for it any more");
+        }
     }
     ex->job_list = NULL;
 }

@@ -427,8 +427,21 @@ static bool check_all(const struct demo *d, bool files_good)
     return good && (d->live || !d->client.reason[0]);
 }
 
+/* How this program is called from here: its path below the current directory, or as it is known. */
+static const char *program_name(char *room, size_t n)
+{
+    char here[4096];
+    ssize_t length = readlink("/proc/self/exe", room, n - 1);
+    if (length <= 0 || !getcwd(here, sizeof here))
+        return "penstock";
+    room[length] = '\0';
+    size_t prefix = strlen(here);
+    return strncmp(room, here, prefix) == 0 && room[prefix] == '/' ? room + prefix + 1 : room;
+}
+
 static int show_files(struct demo *d)
 {
+    char name[4096];
     bool good = true;
     demo_view_title("The files that were in it");
     if (!d->client.nartifacts)
@@ -442,9 +455,9 @@ static int show_files(struct demo *d)
         return fail(d, d->client.nartifacts ? "something above is not as it should be"
                                             : "no file came; the model may not have made one, try again");
     printf("\nBoth sides' bytes and the proxy's log are in %s/. The links were good while its proxy ran.\n"
-           "Next: run `penstock serve` and point your client at it:\n"
+           "Next: run `%s serve` and point your client at it:\n"
            "      OPENAI_BASE_URL=http://127.0.0.1:8080/v1\n",
-           d->dir);
+           d->dir, program_name(name, sizeof name));
     return 0;
 }
 

@@ -58,6 +58,8 @@ void exchange_free(struct exchange *ex)
     artifact_jobs_forget(ex);
     reply_destroy(ex->reply);
     decoder_destroy(ex->decoder);
+    if (ex->turn)
+        event_free(ex->turn);
     consult_files_unref(ex->worker, ex->files);
     caller_finish(&ex->caller);
     buf_free(&ex->request);
@@ -205,13 +207,12 @@ void exchange_client_gone(struct exchange *ex)
     ex->conn = NULL;
     ex->outcome = OUTCOME_CLIENT_GONE;
     log_info("client.gone", log_str("consult", ex->consult_id), log_str("state", state_names[ex->state]));
-    bool drain =
-        ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && ex->call && ex->state == EX_RELAY;
+    bool drain = ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && (ex->call || ex->stalled) &&
+                 ex->state == EX_RELAY;
     if (drain) {
         ex->draining = true;
         ex->drain_until_ms = clock_mono_ms() + ex->config->timeouts.drain_time;
-        if (!ex->waiting)
-            http_call_pause(ex->call, false);
+        relay_room(ex);
         return;
     }
     if (ex->call)
@@ -303,7 +304,7 @@ static int check_caller(struct exchange *ex, const struct http_head *head, const
     if (caller_read_head(&ex->caller, head, ours ? e : &ignored) < 0 && ours)
         return -1;
     if (find_owner(ex, head, route->query) < 0 && (ours || (ex->provider && ex->provider->api_key)))
-        return error_set(e, ERROR_AUTH_ERROR, "This API key belongs to no organisation of this proxy.");
+        return error_set(e, ERROR_UNKNOWN_KEY, "This API key belongs to no organisation of this proxy.");
     return 0;
 }
 

@@ -101,7 +101,10 @@ struct exchange {
     struct reply *reply;
     struct decoder *decoder;
     bool decoder_more;
-    struct buf stash;     /* body bytes that came while the reply waited */
+    size_t decoded;       /* bytes that the decoder gave in this loop turn */
+    bool stalled;         /* it gave enough for one: the rest has its turn when the client has room */
+    struct event *turn;   /* NULL: was never needed */
+    struct buf stash;     /* body bytes that came while the reply waited or was stalled */
     struct error failure; /* why the upstream ended, when not clean */
     struct consult_files *files;
     unsigned jobs; /* of this exchange, in the disk queue */

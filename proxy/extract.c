@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "filters/directive.h"
 #include "filters/report.h"
+#include "proxy/extract_render.h"
 
 enum { READ = 64 * 1024, ESCAPED = 6 * READ, AGAIN = 100 };
 
@@ -22,9 +23,12 @@ struct extract {
     struct report report;
     char (*names)[LIMIT_FILENAME + 1]; /* written by this run */
     size_t nnames;
-    struct buf plain; /* of one piece of text */
-    bool visible;     /* anything but white space went out */
+    struct extract_renders *renders; /* NULL until the first file that is drawn */
+    struct buf plain;                /* of one piece of text */
+    bool visible;                    /* anything but white space went out */
     bool flagged, failed;
+    bool sandbox_required;
+    int64_t render_ms; /* the longest that one file may take */
 };
 
 /* ---- files ---- */
@@ -169,6 +173,17 @@ static const char *why_refused(enum flag flag)
                                      : "it could not be written";
 }
 
+/* Documents and charts; the renderers are started for the first of them. */
+static bool is_drawn(struct extract *x, const struct directive_parts *parts, const struct format *format)
+{
+    bool may = format_find_binary(span_str(format->name)) == format || strcmp(format->name, "svg") == 0;
+    if (parts->base64 || !may)
+        return false;
+    if (!x->renders)
+        x->renders = extract_renders_create(x->sandbox_required, x->render_ms);
+    return render_is_wanted(extract_renders_formats(x->renders), parts, format);
+}
+
 /* Parses, renders and writes; answers FLAG_NONE, or a flag with a clause in `why` that may be empty. */
 static enum flag make_file(struct extract *x, struct span text, enum flag refused,
                            char name[LIMIT_FILENAME + 1], char why[LIMIT_ERROR_TEXT])
@@ -187,7 +202,13 @@ static enum flag make_file(struct extract *x, struct span text, enum flag refuse
         flag = FLAG_UNSUPPORTED_FORMAT;
         snprintf(why, LIMIT_ERROR_TEXT, "its format cannot be made here");
     } else if (flag == FLAG_NONE) {
-        flag = artifact_render(&parts, format, &bytes, why);
+        bool drawn = is_drawn(x, &parts, format);
+        if (drawn && isatty(STDERR_FILENO)) /* it may take a while */
+            fprintf(stderr, "drawing %s …\n", name);
+        if (drawn)
+            flag = extract_render(x->renders, &parts, format, name, x->dir, x->names, x->nnames, &bytes, why);
+        else
+            flag = artifact_render(&parts, format, &bytes, why);
         if (flag == FLAG_NONE && write_artifact(x, name, format, buf_span(&bytes)))
             flag = FLAG_STORAGE_FAILED;
     }
@@ -322,6 +343,7 @@ static int extract(struct extract *x, int fd, const char *name)
     directive_filter_destroy(f);
     buf_free(&x->plain);
     report_finish(&x->report);
+    extract_renders_destroy(x->renders);
     xfree(x->names);
     return x->failed ? 1 : x->flagged ? 3 : 0;
 }
@@ -337,7 +359,9 @@ int extract_run(const struct extract_options *options)
     struct extract x = {.dir = options->out && *options->out ? options->out : ".",
                         .directive = c->limits.directive,
                         .directives = c->limits.directives,
-                        .total = c->limits.directive_total};
+                        .total = c->limits.directive_total,
+                        .sandbox_required = c->sandbox == SANDBOX_REQUIRED,
+                        .render_ms = c->timeouts.render};
     config_unref(c);
     const char *name = options->path ? options->path : "standard input";
     int fd = options->path ? open(options->path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;

@@ -74,6 +74,18 @@ void metrics_clear_worker(struct metrics *m, unsigned worker)
         m->gauges[worker % METRICS_WORKERS][g] = 0;
 }
 
+/* The last one stands for all others. */
+static const char *const formats[METRICS_FORMATS] = {"docx", "pdf", "xlsx", "pptx", "png", "svg", "other"};
+
+void metrics_render(struct metrics *m, const char *format, enum render_job_outcome outcome, int64_t us)
+{
+    size_t i = 0;
+    while (i + 1 < METRICS_FORMATS && strcmp(formats[i], format) != 0)
+        i++;
+    metrics_observe(&m->render[i], us);
+    m->renders[outcome]++;
+}
+
 static void head(struct buf *out, const char *name, const char *type, const char *help)
 {
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -151,6 +163,27 @@ static void print_consults(const struct metrics *m, struct buf *out)
                    (unsigned long long)m->providers[i].requests);
 }
 
+static void print_renders(const struct metrics *m, struct buf *out)
+{
+    char labels[64];
+    head(out, "penstock_render_seconds", "histogram", "Life of a renderer's process, by the file's format.");
+    for (size_t i = 0; i < METRICS_FORMATS; i++) {
+        snprintf(labels, sizeof labels, "format=\"%s\"", formats[i]);
+        print_histogram(&m->render[i], "penstock_render_seconds", labels, out);
+    }
+    head(out, "penstock_renders_total", "counter", "Renderings by how they ended.");
+    for (int o = 0; o < RENDER_JOB_OUTCOMES; o++)
+        buf_printf(out, "penstock_renders_total{outcome=\"%s\"} %llu\n",
+                   render_job_outcome_name((enum render_job_outcome)o), (unsigned long long)m->renders[o]);
+    head(out, "penstock_render_cache_hits_total", "counter",
+         "Documents and charts that need not be drawn again.");
+    buf_printf(out, "penstock_render_cache_hits_total %llu\n", (unsigned long long)m->render_cache_hits);
+    print_gauge(m, GAUGE_RENDERS, "penstock_render_queue", "Renderings waiting or running.", out);
+    head(out, "penstock_renderer_restarts_total", "counter",
+         "Times that penstock-worker died and was replaced.");
+    buf_printf(out, "penstock_renderer_restarts_total %llu\n", (unsigned long long)m->renderer_restarts);
+}
+
 void metrics_print(const struct metrics *m, struct buf *out)
 {
     print_provider_histograms(m, out);
@@ -159,6 +192,7 @@ void metrics_print(const struct metrics *m, struct buf *out)
     print_histogram(&m->overhead, "penstock_overhead_seconds", "", out);
     print_consults(m, out);
     print_errors(m, out);
+    print_renders(m, out);
     head(out, "penstock_artifacts_total", "counter", "Files made and stored.");
     buf_printf(out, "penstock_artifacts_total %llu\n", (unsigned long long)m->artifacts);
     head(out, "penstock_artifact_bytes_total", "counter", "Bytes of files made and stored.");

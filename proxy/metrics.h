@@ -13,10 +13,18 @@
 #include "base/error.h"
 #include "base/flag.h"
 #include "config/config.h"
+#include "jobs/render_job.h"
 
-enum { METRICS_PROVIDERS = 64, METRICS_WORKERS = 64, METRICS_BUCKETS = 18 };
+enum { METRICS_PROVIDERS = 64, METRICS_WORKERS = 64, METRICS_BUCKETS = 18, METRICS_FORMATS = 7 };
 
-enum metrics_gauge { GAUGE_CONNECTIONS, GAUGE_OPEN_STREAMS, GAUGE_HELD_BYTES, GAUGE_JOBS, GAUGES };
+enum metrics_gauge {
+    GAUGE_CONNECTIONS,
+    GAUGE_OPEN_STREAMS,
+    GAUGE_HELD_BYTES,
+    GAUGE_JOBS,
+    GAUGE_RENDERS,
+    GAUGES
+};
 
 /* How a consult ended. */
 enum outcome { OUTCOME_COMPLETED, OUTCOME_INTERRUPTED, OUTCOME_CLIENT_GONE, OUTCOME_ERROR, OUTCOMES };
@@ -43,6 +51,9 @@ struct metrics {
     struct metrics_provider providers[METRICS_PROVIDERS + 1]; /* the last one: no provider */
     size_t nproviders;
     struct histogram overhead;
+    struct histogram render[METRICS_FORMATS]; /* by the place in metrics.c's list of formats */
+    _Atomic uint64_t renders[RENDER_JOB_OUTCOMES];
+    _Atomic uint64_t renderer_restarts, render_cache_hits;
     _Atomic uint64_t artifacts, artifact_bytes;
     _Atomic uint64_t attachments, attachment_bytes;
     _Atomic uint64_t not_passed[NOT_PASSED_REASONS];
@@ -58,6 +69,8 @@ struct metrics *metrics_create(const struct config *c) MUST_USE;
 struct metrics_provider *metrics_provider(struct metrics *m, const struct config_provider *p);
 void metrics_error(struct metrics *m, const struct config_provider *p, enum error_code code);
 void metrics_observe(struct histogram *h, int64_t us);
+/* A rendering that has ended, and how long its process lived. */
+void metrics_render(struct metrics *m, const char *format, enum render_job_outcome outcome, int64_t us);
 void metrics_gauge_add(struct metrics *m, unsigned worker, enum metrics_gauge gauge, int64_t by);
 void metrics_gauge_set(struct metrics *m, unsigned worker, enum metrics_gauge gauge, int64_t value);
 /* After a worker died: its gauges are nobody's. */

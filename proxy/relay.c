@@ -140,6 +140,8 @@ static void relay_finish(struct exchange *ex)
     exchange_answered(ex);
 }
 
+static void reply_failed(struct exchange *ex);
+
 /* Goes on where the end of the upstream's bytes left off, once nothing is awaited. */
 static void reply_over(struct exchange *ex)
 {
@@ -167,6 +169,10 @@ static void reply_over(struct exchange *ex)
     if (state == REPLY_FAILED) /* the filter can say no more, but the client must see that this is no end */
         buf_add(&ex->worker->out, buf_span(&event));
     buf_free(&event);
+    if (state == REPLY_FAILED && ex->upstream_clean) { /* by its last event */
+        reply_failed(ex);
+        return;
+    }
     if (state == REPLY_WAITING) {
         ex->waiting = true;
         ex->wait_since_ms = clock_mono_ms();
@@ -179,13 +185,17 @@ static void reply_over(struct exchange *ex)
     relay_finish(ex);
 }
 
-/* The reply broke a limit: what is out is out, and the stream ends with an error. */
+/* The reply broke a limit or cannot be read: what is out is out, and the stream ends with an error. */
 static void reply_failed(struct exchange *ex)
 {
     struct error e;
-    error_set(&e, ERROR_REPLY_TOO_LARGE,
-              "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
-              ex->config->limits.reply_body);
+    if (reply_unreadable(ex->reply))
+        error_set(&e, ERROR_UPSTREAM_INVALID,
+                  "The provider's reply is no JSON where it holds the text of an attachment.");
+    else
+        error_set(&e, ERROR_REPLY_TOO_LARGE,
+                  "The provider's reply, or one event of it, is larger than %zu bytes (limits.reply_body).",
+                  ex->config->limits.reply_body);
     if (ex->treatment == TREAT_WHOLE) {
         worker_out_reset(&ex->worker->out);
         exchange_fail(ex, &e);
@@ -213,7 +223,7 @@ void relay_cut(struct exchange *ex, const struct error *e)
         if (c)
             conn_abort(c, true);
         exchange_try_over(ex);
-    } else if (!ex->waiting) {
+    } else if (!ex->waiting && !ex->stalled) {
         reply_over(ex);
     }
 }
@@ -275,11 +285,25 @@ static enum reply_state feed(struct exchange *ex, struct span bytes)
     return reply_feed(ex->reply, bytes, &ex->worker->out);
 }
 
+/* What the decoder has given is enough for this loop turn: others have theirs, and the client takes what is
+ * there, before the rest is decoded. */
+static void stall(struct exchange *ex, struct span bytes)
+{
+    ex->stalled = true;
+    buf_add(&ex->stash, bytes);
+    if (ex->call)
+        http_call_pause(ex->call, true);
+    if (ex->treatment == TREAT_STREAM)
+        flush(ex, false);
+    relay_room(ex);
+}
+
 /* Body bytes as they came, through the content coding if there is one. Bytes that cannot be taken because the
- * reply waits are kept. */
+ * reply waits, or has had its turn, are kept. */
 static void filter_bytes(struct exchange *ex, struct span bytes)
 {
     struct worker *w = ex->worker;
+    const size_t most = ex->config->limits.stream_buffer;
     if (!ex->decoder) {
         take_state(ex, feed(ex, bytes));
         return;
@@ -294,20 +318,51 @@ static void filter_bytes(struct exchange *ex, struct span bytes)
         }
         bytes = span_from(bytes, used);
         ex->decoder_more = more == 1;
+        ex->decoded += w->decoded.n;
         if (!take_state(ex, feed(ex, buf_span(&w->decoded)))) {
             buf_add(&ex->stash, bytes);
             return;
         }
         if (more == 0 && bytes.n == 0)
             return;
+        if (ex->decoded >= most || w->out.n >= most) {
+            stall(ex, bytes);
+            return;
+        }
     }
+}
+
+static bool client_has_room(const struct exchange *ex)
+{
+    return !ex->conn || conn_unsent(ex->conn) <= ex->config->limits.stream_buffer / 8;
+}
+
+/* Takes what was kept, and reads on when that was all. */
+static void take_stash(struct exchange *ex)
+{
+    struct buf stash;
+    buf_init(&stash, ex->stash.max);
+    buf_move(&stash, &ex->stash);
+    ex->decoded = 0;
+    if (stash.n || ex->decoder_more)
+        filter_bytes(ex, buf_span(&stash));
+    buf_free(&stash);
+    if (ex->state != EX_RELAY)
+        return;
+    if (ex->upstream_ended && !ex->waiting && !ex->stalled) {
+        reply_over(ex);
+        return;
+    }
+    if (ex->treatment == TREAT_STREAM)
+        flush(ex, false);
+    if (ex->call && !ex->waiting && !ex->stalled && client_has_room(ex))
+        http_call_pause(ex->call, false);
 }
 
 void relay_settled(struct exchange *ex)
 {
     if (!ex->waiting || reply_pending(ex->reply) || (!ex->conn && !ex->draining))
         return;
-    struct buf stash;
     ex->waiting = false;
     ex->overhead_us += (clock_mono_ms() - ex->wait_since_ms) * 1000;
     bool ending = ex->upstream_ended && ex->stash.n == 0 && !ex->decoder_more && ex->state == EX_SETTLE;
@@ -321,28 +376,37 @@ void relay_settled(struct exchange *ex)
             flush(ex, false);
         return;
     }
-    buf_init(&stash, ex->stash.max);
-    buf_move(&stash, &ex->stash);
-    if (stash.n || ex->decoder_more)
-        filter_bytes(ex, buf_span(&stash));
-    buf_free(&stash);
-    if (ex->state == EX_OVER || ex->waiting)
+    take_stash(ex);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+    struct exchange *ex = exchange_of(arg);
+    (void)fd;
+    (void)what;
+    if (!ex->stalled || ex->state != EX_RELAY || (!ex->conn && !ex->draining))
         return;
-    if (ex->upstream_ended) {
-        reply_over(ex);
-        return;
-    }
-    if (ex->treatment == TREAT_STREAM)
-        flush(ex, false);
-    if (ex->call && ex->conn && conn_unsent(ex->conn) <= ex->config->limits.stream_buffer / 8)
-        http_call_pause(ex->call, false);
-    else if (ex->call && !ex->conn)
-        http_call_pause(ex->call, false);
+    ex->stalled = false;
+    take_stash(ex);
+}
+
+/* Not at once, but in the loop's next turn, behind what the sockets have for others. */
+static void next_turn(struct exchange *ex)
+{
+    const struct timeval now = {0};
+    if (!ex->turn)
+        ex->turn = event_new(ex->worker->base, -1, 0, on_turn, ex);
+    if (ex->turn)
+        event_add(ex->turn, &now);
 }
 
 void relay_room(struct exchange *ex)
 {
-    if (ex->call && !ex->waiting && ex->state == EX_RELAY)
+    if (ex->waiting || ex->state != EX_RELAY || !client_has_room(ex))
+        return;
+    if (ex->stalled)
+        next_turn(ex);
+    else if (ex->call)
         http_call_pause(ex->call, false);
 }
 
@@ -525,7 +589,7 @@ static void on_body(void *arg, struct span bytes)
     ex->drained += ex->draining ? bytes.n : 0;
     if (ex->treatment == TREAT_PASS)
         buf_add(&ex->worker->out, bytes);
-    else if (ex->waiting)
+    else if (ex->waiting || ex->stalled)
         buf_add(&ex->stash, bytes);
     else
         filter_bytes(ex, bytes);
@@ -540,6 +604,7 @@ static void on_read_end(void *arg)
 {
     struct exchange *ex = exchange_of(arg);
     ex->deadline_ms = ex->worker->now_ms + ex->config->timeouts.idle;
+    ex->decoded = 0;
     if (ex->treatment != TREAT_WHOLE)
         flush(ex, false);
     if (ex->draining && ex->call && ex->drained > ex->config->limits.drain_bytes) {
@@ -569,7 +634,7 @@ static void on_done(void *arg, const struct error *e)
     ex->upstream_ended = ex->upstream_clean = true;
     if (ex->treatment == TREAT_PASS)
         relay_finish(ex);
-    else if (!ex->waiting)
+    else if (!ex->waiting && !ex->stalled)
         reply_over(ex);
     else if (ex->treatment == TREAT_STREAM)
         flush(ex, false);
@@ -651,7 +716,7 @@ void relay_tick(struct exchange *ex, int64_t now_ms)
         return;
     }
     bool client_is_slow = ex->conn && conn_unsent(ex->conn) > 0;
-    if (client_is_slow && ex->state == EX_RELAY)
+    if ((client_is_slow || ex->stalled) && ex->state == EX_RELAY)
         ex->deadline_ms = now_ms + ex->config->timeouts.idle;
     else if (ex->call && now_ms >= ex->deadline_ms)
         upstream_timeout(ex);

@@ -1,6 +1,7 @@
 #include "proxy/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,9 +10,11 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "jobs/render_job.h"
 #include "providers/dialect.h"
 #include "proxy/conn.h"
 #include "proxy/exchange.h"
+#include "proxy/render_cache.h"
 
 enum {
     SWEEP_MS = 200,
@@ -19,6 +22,9 @@ enum {
     ACCEPT_BURST = 64, /* connections taken a wake-up, so that streams are not kept waiting */
     IDLE_UPSTREAMS = 512,
     DISK_QUEUE = 4096,
+    LOGO_MOST = 1 << 20,
+    RENDER_QUEUE = 128,      /* documents of one worker at a time */
+    RENDER_START_MS = 10000, /* how long a start waits to learn what can be rendered */
     AUDIT_QUEUE = 65536,
     OUT_MAX = 0x7fffffff /* one reply and its report; limits.reply_body caps it before */
 };
@@ -53,7 +59,7 @@ void worker_check_drained(struct worker *w)
     if (w->draining && !w->conns && !w->exchanges)
         audit_flush(w);
     if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 &&
-        job_queue_length(w->audit) == 0)
+        job_queue_length(w->audit) == 0 && render_pool_length(w->renders) == 0)
         event_base_loopbreak(w->base);
 }
 
@@ -110,6 +116,15 @@ static void on_audit(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     job_queue_reap(w->audit);
+    worker_check_drained(w);
+}
+
+static void on_render(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    (void)fd;
+    (void)what;
+    render_pool_process(w->renders);
     worker_check_drained(w);
 }
 
@@ -172,10 +187,12 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
         conn_tick(c, now);
     }
     http_client_sweep(w->client, now);
+    render_pool_tick(w->renders, now);
     audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
     metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS,
                       (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
+    metrics_gauge_set(w->metrics, w->index, GAUGE_RENDERS, (int64_t)render_pool_length(w->renders));
     if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
         w->next_store_sweep_ms = now + STORE_SWEEP_MS;
         submit_sweep(w, w->disk, store_sweep_work);
@@ -261,12 +278,59 @@ static int open_stores(struct worker *w)
     return w->disk && w->audit ? 0 : -1;
 }
 
+/* Anything but a picture of a sane size is left out, with a line in the log. */
+static void read_logo(struct worker *w, const char *path)
+{
+    char *room;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = -1;
+    buf_init(&w->logo, LOGO_MOST);
+    if (fd >= 0 && (room = buf_reserve(&w->logo, LOGO_MOST))) {
+        n = read(fd, room, LOGO_MOST);
+        buf_commit(&w->logo, n > 0 ? (size_t)n : 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    const struct format *format = n > 0 && n < LOGO_MOST ? image_format(buf_span(&w->logo)) : NULL;
+    if (format && (strcmp(format->name, "png") == 0 || strcmp(format->name, "jpg") == 0))
+        w->rendered.brand.logo = buf_span(&w->logo);
+    else
+        log_warning("brand.logo", log_str("path", path), log_str("why", "no PNG or JPEG of less than 1 MiB"));
+}
+
+/* Borrowed from the configuration, which the worker holds to its end. */
+static void take_brand(struct worker *w)
+{
+    const struct config *c = w->config;
+    w->rendered.brand = (struct render_brand){.font = c->brand.font,
+                                              .heading_font = c->brand.heading_font,
+                                              .colour = c->brand.colour,
+                                              .header = c->brand.header,
+                                              .footer = c->brand.footer};
+    if (c->brand.logo)
+        read_logo(w, c->brand.logo);
+}
+
+static void open_renders(struct worker *w, const struct render_address *renderers)
+{
+    size_t n;
+    w->renders = render_pool_open(renderers, RENDER_QUEUE, RENDER_START_MS);
+    const struct render_format *list = render_pool_formats(w->renders, &n);
+    for (size_t i = 0; i < n && i < RENDERED_FORMATS; i++)
+        memcpy(w->rendered.formats[w->rendered.n++], list[i].format, sizeof w->rendered.formats[0]);
+    if (renderers->n && !n)
+        log_warning("renderers.none", log_int("worker", w->index),
+                    log_str("why", "they offer nothing, or did not answer in time; no documents are made"));
+    take_brand(w);
+    w->render_cache = render_cache_create();
+}
+
 static void make_protocol(struct worker *w)
 {
     struct buf formats, text;
     buf_init(&formats, LIMIT_READ);
     buf_init(&text, LIMIT_READ);
-    formats_offered(&formats);
+    formats_offered(&w->rendered, &formats);
     for (int images = 0; images < 2; images++) {
         buf_reset(&text);
         protocol_text(buf_span(&formats), images, &text);
@@ -305,6 +369,8 @@ static void add_events(struct worker *w)
     event_add(&w->disk_done, NULL);
     event_assign(&w->audit_done, w->base, job_queue_fd(w->audit), EV_READ | EV_PERSIST, on_audit, w);
     event_add(&w->audit_done, NULL);
+    event_assign(&w->render_done, w->base, render_pool_fd(w->renders), EV_READ | EV_PERSIST, on_render, w);
+    event_add(&w->render_done, NULL);
     event_assign(&w->terminate, w->base, SIGTERM, EV_SIGNAL | EV_PERSIST, on_terminate, w);
     event_add(&w->terminate, NULL);
 }
@@ -326,24 +392,35 @@ static void give_up(struct worker *w)
     on_reap(-1, 0, w);
 }
 
+/* One that was set up; a worker that does not start may have none yet. */
+static void stop_event(struct event *e)
+{
+    if (event_initialized(e))
+        event_del(e);
+}
+
+/* Also of a worker that did not come to its loop. */
 static void worker_end(struct worker *w)
 {
     for (size_t i = 0; i < w->nlisteners; i++) {
-        event_del(&w->listeners[i].on_accept);
+        stop_event(&w->listeners[i].on_accept);
         SSL_CTX_free(w->listeners[i].tls);
     }
     w->draining = false; /* nothing is left to end */
     w->ended = true;
     give_up(w);
+    render_pool_close(w->renders);
     job_queue_destroy(w->disk);
+    render_cache_destroy(w->render_cache);
     on_reap(-1, 0, w);
     audit_flush(w);
     job_queue_destroy(w->audit);
-    event_del(&w->sweep);
-    event_del(&w->disk_done);
-    event_del(&w->audit_done);
-    event_del(&w->terminate);
-    event_del(&w->reap);
+    stop_event(&w->sweep);
+    stop_event(&w->disk_done);
+    stop_event(&w->audit_done);
+    stop_event(&w->render_done);
+    stop_event(&w->terminate);
+    stop_event(&w->reap);
     http_client_destroy(w->client);
     dialer_destroy(w->dialer);
     records_close(w->records);
@@ -351,6 +428,7 @@ static void worker_end(struct worker *w)
     event_base_free(w->base);
     for (int i = 0; i < 2; i++)
         buf_free(&w->protocol[i]);
+    buf_free(&w->logo);
     buf_free(&w->out);
     buf_free(&w->decoded);
     xfree(w->listeners);
@@ -359,9 +437,23 @@ static void worker_end(struct worker *w)
     xfree(w);
 }
 
-int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics)
+static int worker_start(struct worker *w, const int *fds, const struct render_address *renderers)
+{
+    if (open_stores(w) < 0)
+        return -1;
+    open_renders(w, renderers);
+    make_protocol(w);
+    w->dialer = dialer_create(w->base);
+    w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
+    add_events(w);
+    return open_listeners(w, fds);
+}
+
+int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics,
+               const struct render_address *renderers)
 {
     struct worker *w = xcalloc(1, sizeof *w);
+    int status = 1;
     w->index = index;
     w->config = config;
     w->metrics = metrics;
@@ -371,17 +463,13 @@ int worker_run(unsigned index, struct config *config, const int *fds, struct met
     worker_out_reset(&w->out);
     w->now_ms = clock_mono_ms();
     buf_init(&w->decoded, 2 * LIMIT_READ);
-    if (open_stores(w) < 0)
-        return 1;
-    make_protocol(w);
-    w->dialer = dialer_create(w->base);
-    w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
-    add_events(w);
-    if (open_listeners(w, fds) < 0)
-        return 1;
+    if (worker_start(w, fds, renderers) < 0)
+        goto out;
     log_info("worker.started", log_int("worker", index));
     event_base_dispatch(w->base);
     log_info("worker.ended", log_int("worker", index));
+    status = 0;
+out:
     worker_end(w);
-    return 0;
+    return status;
 }

@@ -20,6 +20,9 @@
 struct conn;
 struct exchange;
 struct audit_batch;
+struct render_address;
+struct render_cache;
+struct render_pool;
 
 /* Room in front of what one read produces, for the length line of a chunk. */
 enum { CHUNK_ROOM = 16 };
@@ -41,6 +44,10 @@ struct worker {
     struct http_client *client;
     struct job_queue *disk, *audit;
     struct audit_batch *audit_batch; /* records on their way to the audit thread; NULL: none */
+    struct render_pool *renders;
+    struct render_cache *render_cache;
+    struct rendered rendered; /* what it makes; as at the start */
+    struct buf logo;
     struct store *store;
     struct records *records;
     struct metrics *metrics;
@@ -59,7 +66,7 @@ struct worker {
     struct conn *dead_conns; /* freed after the loop turn */
     struct exchange *dead_exchanges;
     struct random_pool random;
-    struct event reap, sweep, disk_done, audit_done, terminate, child_gone;
+    struct event reap, sweep, disk_done, audit_done, render_done, terminate, child_gone;
     int64_t next_store_sweep_ms;
     int64_t now_ms;       /* monotonic, as of the last sweep: for deadlines that may be a sweep late */
     bool draining, ended; /* ended: the loop has ended */
@@ -67,8 +74,10 @@ struct worker {
 };
 
 /* Runs until it is told to end; the process's exit status. Takes over a reference to the configuration.
- * `fds`: one listening socket a configured listener, then the admin socket (-1: none). */
-int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics);
+ * `fds`: one listening socket a configured listener, then the admin socket (-1: none). `renderers`: where
+ * penstock-worker listens. */
+int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics,
+               const struct render_address *renderers);
 /* Empties the shared output room, leaving room for a chunk's length line in front of what comes next. */
 void worker_out_reset(struct buf *out);
 /* Frees what has died after this loop turn. */

@@ -40,8 +40,10 @@ function* geminiChunks(model) {
 }
 
 const geminiWhole = (model) => {
-    const parts = [{ text: TEXTS[model].written }];
-    if (model === 'two-files') parts.splice(0, 1, { text: THOUGHT, thought: true }, ...[...pieces(TEXTS[model].written)].map((text) => ({ text })));
+    const { written } = TEXTS[model] ?? TEXTS.file;
+    const parts = model === 'two-files' ? [...pieces(written)].map((text) => ({ text })) : [{ text: written }];
+    if (model === 'tools') parts.unshift({ text: THOUGHT, thought: true });
+    if (model === 'tools') parts.push({ functionCall: CALL, thoughtSignature: SIGNATURE });
     return chunk([candidate(parts, { finishReason: 'STOP' })]);
 };
 
@@ -92,7 +94,8 @@ function* ollamaLines(model, chat) {
 function ollama(url, body) {
     const chat = url.pathname.endsWith('/api/chat');
     if (body.stream ?? true) return { type: 'application/x-ndjson', pieces: ollamaLines(body.model, chat) };
-    const said = { content: TEXTS[body.model].written };
+    const said = { content: (TEXTS[body.model] ?? TEXTS.file).written };
+    if (body.model === 'tools') said.tool_calls = [{ function: { name: CALL.name, arguments: CALL.args } }];
     const whole = { model: body.model, ...(chat ? { message: { role: 'assistant', ...said } } : { response: said.content }), done: true, done_reason: 'stop', eval_count: 22 };
     return { type: 'application/json; charset=utf-8', pieces: [escaped(whole)] };
 }

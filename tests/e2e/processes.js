@@ -6,7 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 // Times that a rule gives are multiplied by this on machines that are slow or busy.
 export const SLOWNESS = Number(process.env.E2E_SLOWNESS ?? 1);
 
-export const workersOf = (master) => readFileSync(`/proc/${master}/task/${master}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+// The proxy's workers; the process that draws documents is none of them.
+export function workersOf(master) {
+    const children = readFileSync(`/proc/${master}/task/${master}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+    return children.filter((pid) => {
+        try {
+            return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'penstock-worker';
+        } catch {
+            return false; // ended meanwhile
+        }
+    });
+}
 
 export function isAlive(pid) {
     if (!existsSync(`/proc/${pid}/stat`)) return false;

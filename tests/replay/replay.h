@@ -4,7 +4,8 @@
  * Replies from the provider's bytes to the client's, through a dialect and the reply filter. The cases of an
  * API are in tests/data/replay/<api>.txt:
  *
- *   == name | [whole] [ndjson] [array] [buffer] [links] [cut] [n=2] [directives=2] [directive=100]
+ *   == name | [whole] [ndjson] [array] [buffer] [links] [cut] [unreadable] [n=2] [directives=2]
+ * [directive=100]
  *   -- upstream
  *   lines …
  *   -- client            or: -- client same
@@ -92,7 +93,8 @@ static inline enum reply_state wait_for_files(struct files *f, enum reply_state 
 struct run {
     struct reply_settings settings;
     const struct dialect *dialect;
-    bool cut;
+    bool cut;        /* the upstream's bytes end before the reply does */
+    bool unreadable; /* the filter must refuse it */
 };
 
 static inline struct run run_defaults(enum api api)
@@ -128,20 +130,25 @@ static inline struct buf run_reply(const struct run *run, struct span upstream, 
     buf_init(&error, ROOM);
     files->late = late;
     files->reply = reply_create(&run->settings, &callbacks, files);
-    for (size_t i = 0; i < upstream.n;) {
+    enum reply_state state = REPLY_GOING;
+    for (size_t i = 0; i < upstream.n && state == REPLY_GOING;) {
         size_t n = at && i < at ? at : step;
         if (n > upstream.n - i)
             n = upstream.n - i;
-        enum reply_state state = reply_feed(files->reply, span_of(upstream.p + i, n), &out);
-        assert_int_equal(wait_for_files(files, state, &out), REPLY_GOING);
+        state = wait_for_files(files, reply_feed(files->reply, span_of(upstream.p + i, n), &out), &out);
         i += n;
     }
-    if (run->cut) {
+    if (run->unreadable && state == REPLY_GOING)
+        state = wait_for_files(files, reply_end(files->reply, true, buf_span(&error), &out), &out);
+    assert_int_equal(state, run->unreadable ? REPLY_FAILED : REPLY_GOING);
+    assert_int_equal(reply_unreadable(files->reply), run->unreadable);
+    if (run->cut || run->unreadable) {
         error_set(&e, ERROR_UPSTREAM_INVALID, "The provider broke off.");
         run->dialect->error_event(&e, false, &error);
     }
-    enum reply_state state = reply_end(files->reply, !run->cut, buf_span(&error), &out);
-    assert_int_equal(wait_for_files(files, state, &out), REPLY_DONE);
+    state = reply_end(files->reply, !run->cut && !run->unreadable, buf_span(&error), &out);
+    bool nothing = run->unreadable && run->settings.framing == REPLY_WHOLE;
+    assert_int_equal(wait_for_files(files, state, &out), nothing ? REPLY_FAILED : REPLY_DONE);
     reply_destroy(files->reply);
     buf_free(&error);
     xfree(files);
@@ -173,6 +180,8 @@ static inline void read_settings(struct replay *c, char *words)
             c->run.settings.links = true;
         else if (strcmp(w, "cut") == 0)
             c->run.cut = true;
+        else if (strcmp(w, "unreadable") == 0)
+            c->run.unreadable = true;
         else if (strcmp(w, "resumed") == 0)
             c->run.settings.resumed = true;
         else if (strcmp(w, "echo") == 0) /* what was added to the prompt */

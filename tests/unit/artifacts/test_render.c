@@ -144,7 +144,7 @@ static void finds_formats(void **state)
     assert_string_equal(format_find_binary(SPAN_LIT("jpeg"))->name, "jpg");
     struct buf out;
     buf_init(&out, 1024);
-    formats_offered(&out);
+    formats_offered(NULL, &out);
     assert_string_equal(buf_cstr(&out), "md, txt, html, json, yaml, xml, svg, ics, vcf, csv, tsv, log");
     buf_free(&out);
 }

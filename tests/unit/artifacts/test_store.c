@@ -112,7 +112,7 @@ static void makes_a_file(void **state)
     struct made m;
     struct artifact a;
     char content[64], path[128];
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-1", false);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-1", false, NULL);
     take(ws, 0,
          "\n{\"filename\":\"a \u00fc.txt\",\"format\":\"txt\",\"title\":\"A \\\"t\\\"\"}\n---\n0123456789\n",
          FLAG_NONE, &m);
@@ -173,7 +173,7 @@ static void keeps_what_fails(void **state)
         {"\n{\"filen", FLAG_TOO_LARGE, FLAG_TOO_LARGE, ""},
     };
     size_t n = sizeof rows / sizeof rows[0];
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-2", false);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-2", false, NULL);
     for (unsigned i = 0; i < n; i++) {
         struct made m;
         take(ws, i, rows[i].text, rows[i].refused, &m);
@@ -222,7 +222,7 @@ static void wants_pictures(void **state)
         {"\n{\"format\":\"image\"}\n---\n\xff\n", FLAG_INVALID_CONTENT, "", "", ""},
         {"\n{\"format\":\"image\",\"encoding\":\"base64\"}\n---\nAAAA\n", FLAG_INVALID_CONTENT, "", "", ""},
     };
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-6", true);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-6", true, NULL);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct made m;
         take(ws, i, rows[i].text, FLAG_NONE, &m);
@@ -258,7 +258,7 @@ static void stores_pictures(void **state)
         {CAT, "", FLAG_NONE, FLAG_RENDER_FAILED, "cat.png", "", ""},
         {CAT, "", FLAG_RENDER_TIMEOUT, FLAG_RENDER_TIMEOUT, "cat.png", "", ""},
     };
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-7", true);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-7", true, NULL);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct made m;
         workspace_store(ws, i, span_str(rows[i].text), MAX, span_str(rows[i].picture), rows[i].failed,
@@ -286,7 +286,7 @@ static void equal_names_and_delete(void **state)
     struct made a, b;
     struct artifact found;
     char content[64];
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-3", false);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-3", false, NULL);
     take(ws, 0, "\n{\"filename\":\"a.txt\"}\n---\n1\n", FLAG_NONE, &a);
     take(ws, 1, "\n{\"filename\":\"A.txt\"}\n---\n2\n", FLAG_NONE, &b);
     assert_string_equal(a.artifact.filename, "a.txt");
@@ -329,7 +329,7 @@ static void ids_are_checked(void **state)
     assert_int_equal(strlen(id), 32);
     assert_string_not_equal(id, other);
     struct owner outside = {.org = "../x"};
-    struct workspace *ws = workspace_create(w->store, &outside, "hwc-4", false);
+    struct workspace *ws = workspace_create(w->store, &outside, "hwc-4", false, NULL);
     struct made m;
     take(ws, 0, "\n{\"filename\":\"a.txt\"}\n---\n1\n", FLAG_NONE, &m);
     assert_int_equal(m.flag, FLAG_STORAGE_FAILED);
@@ -343,7 +343,7 @@ static void follows_no_links(void **state)
     struct world *w = *state;
     char from[256];
     struct made m;
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-5", false);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-5", false, NULL);
     snprintf(from, sizeof from, "%s/orgs/acme", w->dir);
     mkdir(from, 0700);
     snprintf(from, sizeof from, "%s/orgs/acme/hwc-5", w->dir);
@@ -415,7 +415,7 @@ static void sweep_removes_what_expired(void **state)
     struct artifact a;
     struct stat st;
     char path[256];
-    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-6", false);
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-6", false, NULL);
     take(ws, 0, "\n{\"filename\":\"a.txt\"}\n---\n1\n", FLAG_NONE, &m);
     assert_int_equal(m.flag, FLAG_NONE);
     take(ws, 1, "\n{\"filename\":\"a.txt\"", FLAG_UNTERMINATED, &(struct made){0});
@@ -482,10 +482,52 @@ static void damaged_secret_is_refused(void **state)
     assert_null(store_open(&settings, &e));
 }
 
+static void a_document_waits_for_its_picture_and_is_stored_once_drawn(void **state)
+{
+    static const char text[] = "\n{\"filename\":\"r.pdf\",\"format\":\"pdf\"}\n---\n![x](p.png)\n";
+    static const char picture[] =
+        "\n{\"filename\":\"p.png\",\"format\":\"png\",\"encoding\":\"base64\"}\n---\n"
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5C"
+        "YII=\n";
+    struct rendered rendered = {.formats = {"pdf"}, .n = 1};
+    struct world *w = *state;
+    struct made made;
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-9", false, &rendered);
+    take(ws, 0, text, FLAG_NONE, &made);
+    assert_true(made.render.wanted && made.render.lacks);
+    made_free(&made);
+    take(ws, 1, picture, FLAG_NONE, &made);
+    assert_true(made.stored);
+    made_free(&made);
+    take(ws, 0, text, FLAG_NONE, &made);
+    assert_true(made.render.wanted && !made.render.lacks && !made.stored);
+    made_free(&made);
+    workspace_store_rendered(ws, 0, span_str(text), MAX, SPAN_LIT("%PDF-1.7\n"), "pdf 3", FLAG_NONE, "",
+                             &made);
+    assert_true(made.stored);
+    assert_string_equal(made.artifact.filename, "r.pdf");
+    assert_string_equal(made.artifact.media_type, "application/pdf");
+    made_free(&made);
+    workspace_store_rendered(ws, 2, span_str(text), MAX, SPAN_LIT("no pdf"), "pdf 3", FLAG_NONE, "", &made);
+    assert_int_equal(made.flag, FLAG_RENDER_FAILED);
+    made_free(&made);
+    workspace_store_rendered(ws, 3, span_str(text), MAX, SPAN_LIT(""), "", FLAG_INVALID_CONTENT,
+                             "no; \x01 table.", &made);
+    assert_int_equal(made.flag, FLAG_INVALID_CONTENT);
+    assert_string_equal(made.sentence, "The file \"r.pdf\" could not be made: the format pdf: no,   table.");
+    made_free(&made);
+    json_t *manifest = read_json(w, "hwc-9", "manifest.json");
+    json_t *one = json_array_get(json_object_get(manifest, "outbound"), 1);
+    assert_string_equal(json_string_value(json_object_get(one, "renderer")), "pdf 3");
+    assert_int_equal(json_array_size(json_object_get(manifest, "quarantine")), 2);
+    json_decref(manifest);
+    workspace_destroy(ws);
+}
+
 static void take_known(struct world *w, const char *consult, unsigned number, const char *text, bool again,
                        struct made *out)
 {
-    struct workspace *ws = workspace_create(w->store, &w->owner, consult, false);
+    struct workspace *ws = workspace_create(w->store, &w->owner, consult, false, NULL);
     workspace_know(ws, true, again);
     for (unsigned i = 0; i < number; i++) {
         struct made before;
@@ -560,6 +602,8 @@ static void what_is_known_expires(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_document_waits_for_its_picture_and_is_stored_once_drawn, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(makes_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(keeps_what_fails, setup, teardown),
         cmocka_unit_test_setup_teardown(wants_pictures, setup, teardown),

@@ -205,6 +205,48 @@ static void test_value_ends_where_it_ends(void **state)
     }
 }
 
+static void test_leniency(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool nonfinite, lenient; /* strict: never */
+    } cases[] = {
+        {"NaN", true, true},
+        {"[Infinity,-Infinity , NaN]", true, true},
+        {"{\"a\":{\"b\":[1,-Infinity]},\"c\":NaN}", true, true},
+        {"\"a\tb\"", false, true},
+        {"{\"a\nb\":\"\x01\x1f\"}", false, true},
+        {"[\"\n\",NaN]", false, true},
+        {"nan", false, false},
+        {"[Na]", false, false},
+        {"+Infinity", false, false},
+        {"-NaN", false, false},
+        {"-", false, false},
+        {"-Infinit", false, false},
+        {"NaNs", false, false},
+        {"{NaN:1}", false, false},
+        {"\"a\tb", false, false},
+        {"\"\\\t\"", false, false},
+        {"\"\\u00\n0\"", false, false},
+        {"{} {}", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct span text = tight(span_str(cases[i].text)), value;
+        assert_false(json_document(text, &value));
+        assert_false(json_document_as(text, JSON_RFC, &value));
+        assert_int_equal(json_document_as(text, JSON_NONFINITE, &value), cases[i].nonfinite);
+        assert_int_equal(json_document_as(text, JSON_LENIENT, &value), cases[i].lenient);
+        xfree((char *)text.p);
+    }
+    struct json_iter it = json_iter(SPAN_LIT("{\"a\":NaN,\"b\":\"\t\"}"));
+    assert_int_equal(json_next(&it), 1);
+    assert_true(span_is(it.value, "NaN"));
+    assert_int_equal(json_next(&it), 1);
+    assert_true(span_is(it.value, "\"\t\""));
+    assert_int_equal(json_next(&it), 0);
+}
+
 static void test_types(void **state)
 {
     (void)state;
@@ -567,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_strings_of_all_lengths),
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_value_ends_where_it_ends),
+        cmocka_unit_test(test_leniency),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_walk),
         cmocka_unit_test(test_member),

@@ -63,8 +63,7 @@ static void on_fate(void *arg, size_t bytes, size_t points, bool kept)
     *(kept ? &o->kept_points : &o->removed_points) += points;
 }
 
-static const struct directive_callbacks outcome_callbacks = {on_text, on_directive, on_stray,
-                                                               on_fate, true};
+static const struct directive_callbacks outcome_callbacks = {on_text, on_directive, on_stray, on_fate, true};
 
 static inline uint32_t run_random(uint32_t *state)
 {

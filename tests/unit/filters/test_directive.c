@@ -233,11 +233,14 @@ static void assert_outcome(const struct row *row, struct span raw, const struct 
     buf_free(&whole);
 }
 
-static void assert_row(struct directive_filter *f, struct outcome *o, const struct row *row, struct span raw)
+/* Ends the text; the filter is a new one then, for the next. */
+static void assert_row(struct directive_filter **f, struct outcome *o, const struct row *row, struct span raw)
 {
-    directive_filter_finish(f);
-    assert_false(directive_filter_holding(f));
-    assert_int_equal(directive_filter_held_bytes(f), 0);
+    directive_filter_finish(*f);
+    assert_false(directive_filter_holding(*f));
+    assert_int_equal(directive_filter_held_bytes(*f), 0);
+    directive_filter_destroy(*f);
+    *f = directive_filter_create(&outcome_callbacks, o, RUN_MAX);
     assert_outcome(row, raw, o);
     outcome_finish(o);
     outcome_init(o);
@@ -257,23 +260,91 @@ static void test_rows(void **state)
         struct span s = buf_span(&raw);
         for (size_t piece = 1; piece <= 7; piece++) {
             run_feed(f, s, piece);
-            assert_row(f, &o, &rows[i], s);
+            assert_row(&f, &o, &rows[i], s);
         }
         for (size_t at = 0; at <= s.n; at++) {
             run_feed(f, span_of(s.p, at), s.n + 1);
             run_feed(f, span_from(s, at), s.n + 1);
-            assert_row(f, &o, &rows[i], s);
+            assert_row(&f, &o, &rows[i], s);
         }
         for (int n = 0; n < 20; n++) {
             buf_reset(&raw);
             run_escape(span_str(rows[i].in), &seed, &raw);
             run_feed(f, buf_span(&raw), 1 + run_random(&seed) % 40);
-            assert_row(f, &o, &rows[i], buf_span(&raw));
+            assert_row(&f, &o, &rows[i], buf_span(&raw));
         }
         buf_free(&raw);
     }
     directive_filter_destroy(f);
     outcome_finish(&o);
+}
+
+/* More text after an end: `|` in the input is one. */
+static void test_going_on(void **state)
+{
+    (void)state;
+    static const struct row ends[] = {
+        {"a|b<<|<HW_ATTACHMENT x", "ab<<<HW_ATTACHMENT x", "", 0},
+        {"s " DIR "|e", "s e", DONE, 0},
+        {"s " OPEN META "one|two " CLOSE " e", "s  e", "U[" META "one]", 0},
+        {"s\n" OPEN META "one|two\n" CLOSE "\ne", "s\ne", "U[" META "one]", 0},
+        {"s " OPEN META "one|two|three", "s ", "U[" META "one]", 0},
+        {"s " OPEN META "one HW_ATT|ACHMENT>>> e", "s  e", "U[" META "one HW_ATT]", 0},
+        {"s " OPEN META "one\n<|/HW_ATT|ACHMENT> e", "s  e", "U[" META "one\n<]", 0},
+        {"s " OPEN META "one\n|</HW_ATTACHMENT>\ne", "s \ne", "U[" META "one\n]", 0},
+        {"s " OPEN META "one|two\n" DIR " e", "s  e", "U[" META "one]" DONE, 0},
+        {"s " OPEN META "one\n<<<HW_|ATTACHMENT" BODY CLOSE " e", "s  e", "U[" META "one\n<<<HW_]" DONE, 0},
+        {"s " OPEN META "one|two " CLOSE " e " DIR "|" OPEN BODY "|x", "s  e ",
+         "U[" META "one]" DONE "U[" BODY "]", 0},
+        {"s " OPEN "|" BODY CLOSE " e", "s  e", "", 1},
+        {"s " OPEN ">>|>\n|{}x " CLOSE " e", "s >>>\n e", "", 1},
+        {"s " OPEN ">>|>\n{}x " CLOSE " e", "s >> e", "", 1},
+        {"s " OPEN "\n|and e", "s \nand e", "", 1},
+        {"s " OPEN "|| " OPEN BODY CLOSE " e", "s   e", DONE, 1},
+        {"```\n" OPEN BODY "|x\n" CLOSE "\n```\ne", "e", "U[" BODY "]", 0},
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (size_t piece = 1; piece <= 40; piece++) {
+            struct outcome o;
+            struct buf got;
+            outcome_init(&o);
+            buf_init(&got, RUN_MAX);
+            struct directive_filter *f = directive_filter_create(&outcome_callbacks, &o, RUN_MAX);
+            const char *p = ends[i].in, *end;
+            for (;; p = end + 1) {
+                struct buf raw;
+                end = strchrnul(p, '|');
+                buf_init(&raw, RUN_MAX);
+                run_escape(span_of(p, (size_t)(end - p)), NULL, &raw);
+                run_feed(f, buf_span(&raw), piece);
+                buf_free(&raw);
+                directive_filter_finish(f);
+                assert_false(directive_filter_holding(f));
+                if (!*end)
+                    break;
+            }
+            run_unescape(buf_span(&o.out), &got);
+            assert_string_equal(buf_cstr(&got), ends[i].out);
+            assert_string_equal(buf_cstr(&o.directives), ends[i].directives);
+            assert_int_equal(o.stray, ends[i].stray);
+            directive_filter_destroy(f);
+            outcome_finish(&o);
+            buf_free(&got);
+        }
+}
+
+static void test_marked(void **state)
+{
+    (void)state;
+    static const char *const marked[] = {
+        "{\"a\":[NAN,\"<<<HW_ATTACHMENT\"", "x hw_attachment>>>", "\\u003c<\\u003CHW\\u005fATTACHMENT x",
+        "<<< \\u0068w_attachmen\\u0054",    "<<<<<HW_ATTACHMENT", "\tHW_HW_ATTACHMENT_2 >>>",
+    };
+    static const char *const not [] = {"", "HW_ATTACHMENT", "<<<HW_ATTACHMEN", "<<<HW_\\nATTACHMENT", "\\"};
+    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++)
+        assert_true(directive_marked(span_str(marked[i])));
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        assert_false(directive_marked(span_str(not [i])));
 }
 
 /* Text without a marker keeps its own spelling. */
@@ -511,7 +582,8 @@ static void test_taking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_going_on),
+        cmocka_unit_test(test_marked),     cmocka_unit_test(test_spelling),
         cmocka_unit_test(test_unescaping), cmocka_unit_test(test_timing),
         cmocka_unit_test(test_bounds),     cmocka_unit_test(test_no_utf8),
         cmocka_unit_test(test_too_large),  cmocka_unit_test(test_too_large_second),

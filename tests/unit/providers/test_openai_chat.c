@@ -154,6 +154,15 @@ static void test_protocol_text(void **state)
     buf_reset(&out);
     protocol_text(SPAN_LIT("md, png"), false, &out);
     assert_non_null(strstr(buf_cstr(&out), "Charts and other files still work"));
+    assert_non_null(strstr(buf_cstr(&out), "\n- png, svg: a chart as JSON"));
+    assert_null(strstr(buf_cstr(&out), "xlsx"));
+    buf_reset(&out); /* everything that there is */
+    protocol_text(
+        SPAN_LIT("docx, xlsx, pptx, pdf, png, md, txt, html, json, yaml, xml, svg, ics, vcf, csv, tsv, log"),
+        false, &out);
+    assert_non_null(strstr(buf_cstr(&out), "\n- docx, pdf, pptx: write Markdown"));
+    assert_non_null(strstr(buf_cstr(&out), "\n- xlsx: write CSV"));
+    assert_true(out.n < 1800); /* about 450 tokens */
     buf_free(&out);
 }
 

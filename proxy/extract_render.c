@@ -1,0 +1,191 @@
+#include "proxy/extract_render.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "jobs/render_job.h"
+
+enum { START_MS = 10000, ASSETS = 16, ASSET_BYTES = 16 * 1024 * 1024, READ = 64 * 1024 };
+
+struct extract_renders {
+    struct launch launch;
+    struct render_pool *pool;
+    struct rendered formats;
+    int64_t longest_ms;
+    bool ended; /* the one that is waited for */
+    struct render_result result;
+};
+
+struct extract_renders *extract_renders_create(bool sandbox_required, int64_t longest_ms)
+{
+    struct extract_renders *r = xcalloc(1, sizeof *r);
+    char why[256];
+    size_t n;
+    r->longest_ms = longest_ms;
+    int absent = launch_init(&r->launch, sandbox_required, why);
+    r->launch.quiet = true;
+    if (absent)
+        fprintf(stderr, "penstock extract: documents cannot be made: %s\n", why);
+    else if (launch_start(&r->launch))
+        fprintf(stderr, "penstock extract: documents cannot be made: %s\n", strerror(errno));
+    r->pool = render_pool_open(&r->launch.address, 1, r->launch.pid ? START_MS : 0);
+    const struct render_format *list = render_pool_formats(r->pool, &n);
+    for (size_t i = 0; i < n && i < RENDERED_FORMATS; i++)
+        memcpy(r->formats.formats[r->formats.n++], list[i].format, sizeof r->formats.formats[0]);
+    return r;
+}
+
+void extract_renders_destroy(struct extract_renders *r)
+{
+    if (!r)
+        return;
+    render_pool_close(r->pool);
+    if (r->launch.pid) {
+        kill(r->launch.pid, SIGTERM);
+        while (waitpid(r->launch.pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    launch_finish(&r->launch);
+    xfree(r);
+}
+
+const struct rendered *extract_renders_formats(const struct extract_renders *r)
+{
+    return &r->formats;
+}
+
+/* Appends what is in the descriptor from its beginning. -1: not all of it. */
+static int read_all(int fd, uint64_t n, struct buf *out)
+{
+    for (uint64_t at = 0; at < n;) {
+        size_t want = n - at < READ ? (size_t)(n - at) : READ;
+        char *room = buf_reserve(out, want);
+        ssize_t got = room ? pread(fd, room, want, (off_t)at) : -1;
+        if (got <= 0)
+            return -1;
+        buf_commit(out, (size_t)got);
+        at += (uint64_t)got;
+    }
+    return 0;
+}
+
+/* ---- pictures that the source names ---- */
+
+static bool take_asset(const char *dir, const char *name, struct span source, struct rendered_asset *out)
+{
+    struct buf path;
+    const char *dot = strrchr(name, '.');
+    const struct format *format = dot ? format_find_binary(span_str(dot + 1)) : NULL;
+    if (!format || !span_starts(span_str(format->media_type), "image/") ||
+        !memmem(source.p, source.n, name, strlen(name)))
+        return false;
+    buf_init(&path, strlen(dir) + strlen(name) + 2);
+    buf_printf(&path, "%s/%s", dir, name);
+    int fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    off_t n = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+    buf_init(&out->bytes, ASSET_BYTES);
+    bool taken = n > 0 && n <= ASSET_BYTES && read_all(fd, (uint64_t)n, &out->bytes) == 0;
+    if (fd >= 0)
+        close(fd);
+    buf_free(&path);
+    if (!taken)
+        buf_free(&out->bytes);
+    snprintf(out->name, sizeof out->name, "%s", name);
+    snprintf(out->media_type, sizeof out->media_type, "%s", format->media_type);
+    return taken;
+}
+
+/* ---- one file ---- */
+
+static void on_done(void *arg, const struct render_result *result)
+{
+    struct extract_renders *r = arg;
+    r->result = *result;
+    r->ended = true;
+}
+
+static void await(struct extract_renders *r)
+{
+    while (!r->ended) {
+        struct pollfd one = {.fd = render_pool_fd(r->pool), .events = POLLIN};
+        poll(&one, 1, 100);
+        render_pool_process(r->pool);
+        render_pool_tick(r->pool, clock_mono_ms());
+        if (waitpid(r->launch.pid, NULL, WNOHANG) == r->launch.pid && launch_start(&r->launch))
+            r->launch.pid = 0;
+    }
+}
+
+static enum flag judge(const struct extract_renders *r, const struct format *format,
+                       char why[LIMIT_ERROR_TEXT])
+{
+    static const enum flag flags[RENDER_JOB_OUTCOMES] = {
+        [RENDER_JOB_DONE] = FLAG_NONE,          [RENDER_JOB_INVALID] = FLAG_INVALID_CONTENT,
+        [RENDER_JOB_LIMIT] = FLAG_TOO_LARGE,    [RENDER_JOB_FAILED] = FLAG_RENDER_FAILED,
+        [RENDER_JOB_DIED] = FLAG_RENDER_FAILED, [RENDER_JOB_TIMEOUT] = FLAG_RENDER_TIMEOUT,
+        [RENDER_JOB_BUSY] = FLAG_RENDER_FAILED, [RENDER_JOB_UNSAFE] = FLAG_RENDER_FAILED,
+    };
+    enum flag flag = flags[r->result.outcome];
+    if (flag == FLAG_NONE)
+        return flag;
+    if (r->result.sentence[0])
+        render_clause(format, r->result.sentence, why);
+    else
+        snprintf(why, LIMIT_ERROR_TEXT, "%s",
+                 flag == FLAG_RENDER_TIMEOUT ? "making it took too long" : "its renderer failed");
+    return flag;
+}
+
+static enum flag run(struct extract_renders *r, struct render_wanted *wanted, const struct format *format,
+                     struct buf *bytes, char why[LIMIT_ERROR_TEXT])
+{
+    const char *refused = NULL;
+    int document = wanted->document;
+    wanted->wanted = false; /* the descriptor goes on */
+    r->ended = false;
+    if (!render_submit(r->pool, wanted->format, document, clock_mono_ms() + r->longest_ms, on_done, r,
+                       &refused)) {
+        snprintf(why, LIMIT_ERROR_TEXT, "%s", refused);
+        return FLAG_RENDER_FAILED;
+    }
+    await(r);
+    enum flag flag = judge(r, format, why);
+    if (flag != FLAG_NONE)
+        return flag;
+    buf_free(bytes);
+    buf_init(bytes, (size_t)r->result.bytes);
+    bool good = read_all(r->result.fd, r->result.bytes, bytes) == 0 && !render_check(format, buf_span(bytes));
+    close(r->result.fd);
+    if (!good)
+        snprintf(why, LIMIT_ERROR_TEXT, "its renderer failed");
+    return good ? FLAG_NONE : FLAG_RENDER_FAILED;
+}
+
+enum flag extract_render(struct extract_renders *r, const struct directive_parts *parts,
+                         const struct format *format, const char *filename, const char *dir,
+                         char (*names)[LIMIT_FILENAME + 1], size_t nnames, struct buf *bytes,
+                         char why[LIMIT_ERROR_TEXT])
+{
+    struct rendered_asset *assets = xcalloc(ASSETS, sizeof *assets);
+    struct render_wanted wanted = {.wanted = false};
+    size_t n = 0;
+    for (size_t i = 0; i < nnames && n < ASSETS; i++)
+        n += take_asset(dir, names[i], buf_span(&parts->content), &assets[n]);
+    enum flag flag = render_wanted_read(&r->formats, parts, format, filename, clock_wall_ms() / 1000, assets,
+                                        n, &wanted, why);
+    if (flag == FLAG_NONE)
+        flag = run(r, &wanted, format, bytes, why);
+    render_wanted_free(&wanted);
+    for (size_t i = 0; i < n; i++)
+        buf_free(&assets[i].bytes);
+    xfree(assets);
+    return flag;
+}
