@@ -139,12 +139,16 @@ static bool walk_any_member(struct walk *w, struct span *key)
 static inline bool walk_member(struct walk *w, struct span *key)
 {
     /* As nearly everyone writes it: no white space, no escapes. */
-    if (w->end - w->at > 5 && (w->first || *w->at == ',') && w->at[!w->first] == '"') {
+    if (w->end - w->at > 6 && (w->first || *w->at == ',')) {
         const char *p = w->at + !w->first;
+        p += !w->first && *p == ' ';
+        if (*p != '"')
+            return walk_any_member(w, key);
         const char *quote = walk_find_special(p + 1, w->end);
-        if (w->end - quote > 2 && quote[0] == '"' && quote[1] == ':' && quote[2] > ' ') {
+        size_t blank = w->end - quote > 3 && quote[2] == ' '; /* as Python and Google write it */
+        if (w->end - quote > 3 && quote[0] == '"' && quote[1] == ':' && quote[2 + blank] > ' ') {
             *key = span_of(p + 1, (size_t)(quote - p) - 1);
-            w->at = quote + 2;
+            w->at = quote + 2 + blank;
             w->first = w->escaped = false;
             return true;
         }
