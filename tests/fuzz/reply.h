@@ -90,9 +90,13 @@ static inline enum reply_state run(const struct dialect *d, enum reply_framing f
         state =
             resume(&files, reply_end(files.reply, clean, clean ? SPAN_LIT("") : SPAN_LIT(error), out), out);
     check(state == REPLY_DONE || state == REPLY_FAILED);
+    if (state == REPLY_FAILED) /* as the proxy does, for what was before the event that it failed at */
+        state = resume(&files, reply_end(files.reply, false, SPAN_LIT(error), out), out);
+    check(state == REPLY_DONE || state == REPLY_FAILED);
+    bool unreadable = reply_unreadable(files.reply);
     const struct reply_totals *totals = reply_totals(files.reply);
-    if (state == REPLY_DONE && clean && totals->directives == 0 && totals->flags[FLAG_STRAY_MARKER] == 0 &&
-        !memmem(bytes.p, bytes.n, "outbound_artifacts", 18))
+    if (state == REPLY_DONE && clean && !unreadable && totals->directives == 0 &&
+        totals->flags[FLAG_STRAY_MARKER] == 0 && !memmem(bytes.p, bytes.n, "outbound_artifacts", 18))
         check(!memmem(buf_span(out).p, out->n, "outbound_artifacts", 18));
     reply_destroy(files.reply);
     return state;
