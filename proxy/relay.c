@@ -432,7 +432,7 @@ static bool contains(struct span s, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= s.n; i++)
-        if (strncasecmp(s.p + i, word, n) == 0)
+        if ((s.p[i] | 0x20) == word[0] && strncasecmp(s.p + i, word, n) == 0)
             return true;
     return false;
 }
