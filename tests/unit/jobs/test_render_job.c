@@ -170,12 +170,22 @@ static void fonts_are_the_exception(void **state)
     }
 }
 
+/* AddressSanitizer maps far more than any cap, so a sanitized child has none; gcc and clang say it in their
+ * own ways. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 static void memory_has_an_end(void **state)
 {
     struct ended e;
     run(*state, "plain", "take-memory", &e);
     assert_int_equal(e.outcome, RENDER_JOB_DONE);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(SANITIZED)
     assert_in_range(strtol(e.text, NULL, 10), 1, 64);
 #endif
 }
