@@ -122,8 +122,9 @@ static inline void fuzz_event(const struct dialect *d, struct span json, bool wh
                 d->report_event(buf_span(&shape), 5, SPAN_LIT("\"outbound_artifacts\":[]"), whole, &out);
             else
                 d->text_event(buf_span(&shape), 7, 5, SPAN_LIT("x"), SPAN_LIT(""), &out);
-            const char *brace = strchr(buf_cstr(&out), '{');
-            check(brace && json_document_as(span_str(brace), JSON_LENIENT, &value));
+            struct span all = buf_span(&out);
+            const char *brace = memchr(all.p, '{', all.n); /* a lenient value may hold a NUL */
+            check(brace && json_document_as(span_from(all, (size_t)(brace - all.p)), JSON_LENIENT, &value));
         }
         buf_free(&shape);
         buf_free(&out);
