@@ -1,5 +1,5 @@
 /* A recording as its transcript, without a network (attachments/speech.h). */
-#include "attachments/extract_media.h"
+#include "attachments/extract.h"
 #include "attachments/extraction.h"
 #include "attachments/speech.h"
 

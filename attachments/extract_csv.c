@@ -3,7 +3,7 @@
  * are padded, a long one widens the table; lines with nothing in them are passed over.
  */
 #include "attachments/charset.h"
-#include "attachments/extract_media.h"
+#include "attachments/extract.h"
 #include "attachments/markup.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* HTML pages as Markdown. */
-#include "attachments/extract_media.h"
+#include "attachments/extract.h"
 #include "attachments/html.h"
 
 static enum render_status extract_html(struct span source, const struct render_params *params,

@@ -1,7 +1,7 @@
 /* CSV and TSV as text. */
 #include <stdint.h>
 
-#include "attachments/extract_media.h"
+#include "attachments/extract.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <iconv.h>
 
 #include "attachments/charset.h"
-#include "attachments/extract_media.h"
+#include "attachments/extract.h"
 
 #define CSV(source, text) expect_text(&extract_csv_ops, "text:csv", SPAN_LIT(source), text)
 

@@ -1,7 +1,7 @@
 /* HTML as Markdown: what is left out, what becomes of each element, and what hostile pages do. */
 #include "extract_run.h"
 
-#include "attachments/extract_media.h"
+#include "attachments/extract.h"
 
 #define HTML(source, text) expect_text(&extract_html_ops, "text:html", SPAN_LIT(source), text)
 
