@@ -5,7 +5,7 @@
 
 static int warm_audio(void)
 {
-    return speech_works() ? 0 : -1;
+    return speech_works() ? 0 : 1;
 }
 
 static enum render_status extract_audio(struct span source, const struct render_params *params,
@@ -36,6 +36,7 @@ const struct renderer_ops extract_audio_ops = {
                .memory_bytes = SPEECH_MEMORY,
                .cpu_s = SPEECH_SECONDS / 2 + SPEECH_CPU_EXTRA,
                .wall_ms = (SPEECH_SECONDS + SPEECH_CPU_EXTRA) * 1000},
+    .reads = speech_folders,
     .warm = warm_audio,
     .render = extract_audio,
 };
