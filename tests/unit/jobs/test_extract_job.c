@@ -164,8 +164,9 @@ static void encodings_are_read_in_the_cage(void **state)
 {
     expect(*state, "text:csv", SPAN_LIT("\x96\xbc\x91\x4f,\x92\x6c\n\x82\xb1\x82\xea\x82\xcd,1\n"),
            "| 名前 | 値 |\n| --- | --- |\n| これは | 1 |\n");
-    expect(*state, "text:csv", SPAN_LIT("Stra\xdf"
-                                        "e;1\n"),
+    expect(*state, "text:csv",
+           SPAN_LIT("Stra\xdf"
+                    "e;1\n"),
            "| Straße | 1 |\n| --- | --- |\n");
     expect(*state, "text:html", SPAN_LIT("<meta charset=euc-kr><p>\xc7\xd1\xb1\xdb"), "한글\n");
     expect(*state, "text:html", SPAN_LIT("<meta charset=gb2312><p>\xd6\xd0\xce\xc4"), "中文\n");
