@@ -7,6 +7,7 @@
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
 #include "proxy/image_reply.h"
+#include "proxy/sentry.h"
 #include "proxy/side_call.h"
 
 enum { ANSWER_MOST = 32 * 1024 * 1024 };
@@ -54,8 +55,11 @@ static enum error_code refused_key(const struct image_call *c, int status)
 
 static void fail(struct image_call *c, int status, enum error_code code, const char *why)
 {
-    if (code != ERROR_NONE)
-        metrics_error(c->worker->metrics, c->provider, code);
+    struct error e;
+    if (code != ERROR_NONE) {
+        error_set(&e, code, "%s", why);
+        sentry_note(c->worker, c->provider, "", c->consult, &e);
+    }
     log_warning("image.failed", log_str("consult", c->consult), log_str("provider", c->provider->name),
                 log_int("status", status), log_str("code", code == ERROR_NONE ? "" : error_name(code)));
     c->done(c->arg, NULL, FLAG_RENDER_FAILED, why);

@@ -96,6 +96,31 @@ void side_words(struct span body, const char *key, char why[LIMIT_ERROR_TEXT])
     buf_free(&line);
 }
 
+/* ---- refusals ---- */
+
+void side_refusal(const struct config_provider *provider, bool own_key, const char *key, const char *verb,
+                  int status, struct span body, struct error *e)
+{
+    char why[LIMIT_ERROR_TEXT];
+    enum error_code code = ERROR_UPSTREAM_INVALID;
+    bool given = true; /* the status goes on as it is */
+    if (status == 401)
+        code = own_key ? ERROR_AUTH_ERROR : ERROR_UNKNOWN_KEY;
+    else if (status == 403)
+        code = own_key ? ERROR_FORBIDDEN : ERROR_KEY_FORBIDDEN;
+    else if (status == 402 || status == 429)
+        code = own_key ? ERROR_RATE_LIMIT : ERROR_KEY_LIMITED;
+    else
+        given = false;
+    if (status == 400 || status == 413 || status == 415 || status == 422)
+        code = ERROR_ATTACHMENT_INVALID;
+    snprintf(why, sizeof why, "%.64s %s with status %d", provider->name, verb, status);
+    side_words(body, key, why);
+    error_set(e, code, "%.400s.", why);
+    if (given)
+        e->status = status;
+}
+
 /* ---- addresses ---- */
 
 void side_base_path(const struct config_provider *provider, const char *version, struct buf *out)
