@@ -240,6 +240,8 @@ static const struct renderer_ops absent = {.name = "absent",
 
 const struct renderer_ops *const renderer_list[] = {&plain, &with_fonts, &absent, NULL};
 
+const struct renderer_ops *const extractor_list[] = {NULL};
+
 const struct renderer_ops *renderer_find(const char *format)
 {
     for (size_t i = 0; renderer_list[i]; i++)
