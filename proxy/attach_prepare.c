@@ -7,13 +7,16 @@
 #include "base/log.h"
 #include "jobs/document.h"
 #include "proxy/attach_job.h"
+#include "proxy/transcription.h"
+#include "proxy/uploads.h"
 
 /* ---- in the thread ---- */
 
 bool attach_converts(const void *arg, const char *format)
 {
     size_t n;
-    const struct render_format *list = render_pool_formats(arg, &n);
+    const struct attach_job *j = arg;
+    const struct render_format *list = render_pool_formats(j->renders, &n);
     for (size_t i = 0; i < n; i++)
         if (!strcmp(list[i].format, format))
             return true;
@@ -56,6 +59,8 @@ int attach_prepare_read(struct attach_job *j)
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
         struct attachment *a = p->attachment;
+        if (p->kind != PREPARE_CONVERSION)
+            continue;
         int failed = read_text(a, p->fd, p->bytes);
         close(p->fd);
         p->fd = -1;
@@ -139,12 +144,31 @@ static void stop_others(struct attach_job *j)
 {
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
-        if (!p->render)
+        if (!p->render && !p->upload && !p->transcription)
             continue;
-        render_cancel(p->render);
+        if (p->render)
+            render_cancel(p->render);
+        uploads_leave(p->upload);
+        transcription_cancel(p->transcription);
         p->render = NULL;
+        p->upload = NULL;
+        p->transcription = NULL;
         j->pending--;
     }
+}
+
+void attach_prepare_fail(struct preparation *p, const struct error *e)
+{
+    struct attach_job *j = p->job;
+    char place[128];
+    if (j->failed)
+        return;
+    j->failed = true;
+    p->attachment->decision = ATTACHMENT_REFUSED;
+    attachment_place(p->attachment, place);
+    error_set(&j->error, e->code, "%s: %.380s", place, e->message);
+    j->error.status = e->status;
+    stop_others(j);
 }
 
 static void on_converted(void *arg, const struct render_result *r)
@@ -176,6 +200,12 @@ void attach_prepare_start(struct attach_job *j)
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
         const char *why;
+        if (p->kind != PREPARE_CONVERSION) {
+            if (attach_provider_start(p) < 0)
+                return;
+            j->pending++;
+            continue;
+        }
         int document = p->document;
         p->document = -1;
         p->render =
