@@ -158,6 +158,9 @@ int render_check(const struct format *format, struct span bytes) MUST_USE;
  * (one that failed) the extension asked for stays. */
 void artifact_name(struct span asked, struct span title, const struct format *format,
                    char out[LIMIT_FILENAME + 1]);
+/* One part of a path within an archive, made safe in the same way; a leading dot stays. False: nothing is
+ * left of it (blanks, "..", ""). */
+bool artifact_path_part(struct span part, char out[LIMIT_FILENAME + 1]);
 /* Changes `name` to "name (2).ext", "name (3).ext" … until `taken` says no; compares without case and in NFC
  * as far as ASCII goes. */
 void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name),

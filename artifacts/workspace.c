@@ -564,6 +564,22 @@ void workspace_store(struct workspace *w, unsigned number, struct span text, siz
     conclude(w, number, text, ours, out);
 }
 
+/* A table or a calendar whose renderer failed for a reason of our own is stored as it was written. */
+static bool store_plainly(struct workspace *w, const struct directive_parts *parts,
+                          const struct format *format, enum flag failed, size_t max, struct made *m)
+{
+    char ours[LIMIT_ERROR_TEXT];
+    struct buf bytes;
+    bool text = format_find(span_str(format->name)) == format;
+    if (!text || (failed != FLAG_RENDER_FAILED && failed != FLAG_RENDER_TIMEOUT))
+        return false;
+    buf_init(&bytes, 2 * max + 64);
+    bool stored = artifact_render(parts, format, &bytes, ours) == FLAG_NONE &&
+                  store_bytes(w, parts, format, buf_span(&bytes), "", m) == FLAG_NONE;
+    buf_free(&bytes);
+    return stored;
+}
+
 void workspace_store_rendered(struct workspace *w, unsigned number, struct span text, size_t max,
                               struct span bytes, const char *renderer, enum flag failed, const char *why,
                               struct made *out)
@@ -573,7 +589,9 @@ void workspace_store_rendered(struct workspace *w, unsigned number, struct span 
     made_init(out, directive_parse(text, max, &parts, ours));
     const struct format *format = out->flag == FLAG_NONE ? format_find_any(span_str(parts.format)) : NULL;
     artifact_name(span_str(parts.filename), span_str(parts.title), format, out->filename);
-    if (format && failed != FLAG_NONE) {
+    if (format && store_plainly(w, &parts, format, failed, max, out)) {
+        out->flag = FLAG_NONE;
+    } else if (format && failed != FLAG_NONE) {
         out->flag = failed;
         if (*why)
             render_clause(format, why, ours);

@@ -176,7 +176,10 @@ static const char *why_refused(enum flag flag)
 /* Documents and charts; the renderers are started for the first of them. */
 static bool is_drawn(struct extract *x, const struct directive_parts *parts, const struct format *format)
 {
-    bool may = format_find_binary(span_str(format->name)) == format || strcmp(format->name, "svg") == 0;
+    static const char *const texts[] = {"svg", "csv", "ics"};
+    bool may = format_find_binary(span_str(format->name)) == format;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        may |= strcmp(format->name, texts[i]) == 0;
     if (parts->base64 || !may)
         return false;
     if (!x->renders)

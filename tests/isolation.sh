@@ -17,7 +17,7 @@ nm "$worker" | grep -q ' renderer_list$' || { echo "$worker has no symbols" >&2 
 nm "$proxy" | grep -q ' main$' || { echo "$proxy has no symbols" >&2 && exit 1; }
 
 fails "$proxy" "renderers or what they draw with" \
-  ' (render_(docx|xlsx|pptx|pdf|chart)|renderer_(list|find)|markdown_|office_|chart_|draw_|page_|md_parse|cairo_|pango_|FcInit)|\[lib(cairo|pango|md4c|fontconfig|freetype|harfbuzz|expat|xml2)'
+  ' (render_(docx|xlsx|pptx|pdf|chart|csv|ics|zip)|renderer_(list|find)|markdown_|xlsx_|zip_|ics_|office_|chart_|draw_|page_|md_parse|cairo_|pango_|FcInit)|\[lib(cairo|pango|md4c|fontconfig|freetype|harfbuzz|expat|xml2)'
 fails "$proxy" "the spawner or the cage" ' (spawner_run|child_run|sandbox_enter|seccomp_)|\[libseccomp'
 fails "$worker" "network, keys or stores" ' (http_|tls_|dialer_|config_load|store_open|records_open|SSL_|event_base)|\[lib(ssl|crypto|event|sqlite3|curl|yaml)'
 
