@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "jobs/render_job.h"
 
-enum { METRICS_PROVIDERS = 64, METRICS_WORKERS = 64, METRICS_BUCKETS = 18, METRICS_FORMATS = 7 };
+enum { METRICS_PROVIDERS = 64, METRICS_WORKERS = 64, METRICS_BUCKETS = 18, METRICS_FORMATS = 10 };
 
 enum metrics_gauge {
     GAUGE_CONNECTIONS,
