@@ -129,7 +129,7 @@ struct render_wanted {
     char format[32];
     int document;                 /* a sealed memfd (jobs/document.h), closed by render_wanted_free */
     unsigned char digest[DIGEST]; /* of everything that decides the file's bytes, but the time */
-    bool lacks;                   /* the source names a picture that this consult has not made (yet) */
+    bool lacks;                   /* rendered_lacks, of the consult's files so far */
 };
 /* A picture of the same reply, which the source may name. */
 struct rendered_asset {
@@ -147,6 +147,10 @@ enum flag render_wanted_read(const struct rendered *r, const struct directive_pa
                              const struct rendered_asset *assets, size_t n_assets, struct render_wanted *out,
                              char sentence[LIMIT_ERROR_TEXT]);
 void render_wanted_free(struct render_wanted *w);
+/* Whether the source of a document (docx, pdf, pptx) names a picture, by the name of a file, for which `made`
+ * says no. */
+bool rendered_lacks(const struct format *format, struct span source,
+                    bool (*made)(void *arg, struct span name), void *arg);
 /* A clause from what a renderer said, which is not trusted: valid UTF-8 without control characters. */
 void render_clause(const struct format *format, const char *said, char out[LIMIT_ERROR_TEXT]);
 /* The drawn file's bytes; -1: it is none of that format, whatever the renderer says. */
@@ -158,6 +162,9 @@ int render_check(const struct format *format, struct span bytes) MUST_USE;
  * (one that failed) the extension asked for stays. */
 void artifact_name(struct span asked, struct span title, const struct format *format,
                    char out[LIMIT_FILENAME + 1]);
+/* One part of a path within an archive, made safe in the same way; a leading dot stays. False: nothing is
+ * left of it (blanks, "..", ""). */
+bool artifact_path_part(struct span part, char out[LIMIT_FILENAME + 1]);
 /* Changes `name` to "name (2).ext", "name (3).ext" … until `taken` says no; compares without case and in NFC
  * as far as ASCII goes. */
 void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name),

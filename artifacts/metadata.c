@@ -10,6 +10,7 @@ struct repair {
     const char *p, *end;
     struct buf *out;
     bool comma; /* one was read and not written yet: it is dropped before a closing bracket */
+    bool exact; /* numbers of any length stay numbers */
     unsigned depth;
     char open[DEPTH]; /* the brackets that are open */
 };
@@ -145,10 +146,10 @@ static int add_string(struct repair *r, char quote, bool plain)
     return -1;
 }
 
-static bool is_number(struct span s)
+static bool is_number(struct span s, bool exact)
 {
     size_t i = 0, digits = 0;
-    if (s.n > DIGITS)
+    if (s.n > DIGITS && !exact)
         return false;
     i += i < s.n && s.p[i] == '-';
     bool zero = i < s.n && s.p[i] == '0';
@@ -160,6 +161,13 @@ static bool is_number(struct span s)
         for (digits = 0, i++; i < s.n && isdigit((unsigned char)s.p[i]); i++)
             digits++;
         if (!digits)
+            return false;
+    }
+    if (i + 1 < s.n && (s.p[i] | 0x20) == 'e') {
+        i += s.p[i + 1] == '-' || s.p[i + 1] == '+' ? 2 : 1;
+        for (digits = 0; i < s.n && isdigit((unsigned char)s.p[i]); i++)
+            digits++;
+        if (!digits || (digits > 2 && !exact)) /* no parser has larger ones */
             return false;
     }
     return i == s.n;
@@ -180,7 +188,7 @@ static int add_word(struct repair *r)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (span_is(word, words[i][0]))
             return buf_adds(r->out, words[i][1]);
-    if (is_number(word))
+    if (is_number(word, r->exact))
         return buf_add(r->out, word);
     const char *end = r->p;
     struct repair inner = {.p = start, .end = end, .out = r->out};
@@ -234,9 +242,9 @@ static int step(struct repair *r)
     return add_word(r);
 }
 
-size_t metadata_repair(struct span text, struct buf *out)
+static size_t repair(struct span text, bool exact, struct buf *out)
 {
-    struct repair r = {.p = text.p, .end = text.p + text.n, .out = out};
+    struct repair r = {.p = text.p, .end = text.p + text.n, .out = out, .exact = exact};
     int done = 0;
     if (!text.n || *text.p != '{')
         return 0;
@@ -247,4 +255,50 @@ size_t metadata_repair(struct span text, struct buf *out)
         done = step(&r);
     }
     return done == 1 && !buf_full(out) ? (size_t)(r.p - text.p) : 0;
+}
+
+size_t metadata_repair(struct span text, struct buf *out)
+{
+    return repair(text, false, out);
+}
+
+static struct span without_blanks(struct span s)
+{
+    if (span_starts(s, "\xef\xbb\xbf"))
+        s = span_from(s, 3);
+    while (s.n && isspace((unsigned char)s.p[0]))
+        s = span_from(s, 1);
+    return s;
+}
+
+/* An array is repaired as a member of an object around it. */
+int metadata_repair_document(struct span text, struct buf *out)
+{
+    static const char around[] = "{\"\":";
+    struct buf given, strict;
+    text = without_blanks(text);
+    bool array = text.n && text.p[0] == '[';
+    if (!array && (!text.n || text.p[0] != '{'))
+        return -1;
+    buf_init(&given, text.n + sizeof around);
+    buf_init(&strict, text.n * 2 + 1024);
+    buf_adds(&given, array ? around : "");
+    buf_add(&given, text);
+    buf_adds(&given, array ? "}" : "");
+    size_t read = repair(buf_span(&given), true, &strict);
+    struct span left = without_blanks(span_from(buf_span(&given), read));
+    struct span whole = buf_span(&strict);
+    /* A comment or a semicolon may stand behind it. */
+    int failed = !read || (left.n && left.p[0] != '/' && left.p[0] != ';');
+    if (!failed && array) {
+        const char *from = memchr(whole.p, '[', whole.n);
+        failed = !from;
+        if (from)
+            failed = buf_addn(out, from, whole.n - (size_t)(from - whole.p) - 1);
+    } else if (!failed) {
+        failed = buf_add(out, whole);
+    }
+    buf_free(&given);
+    buf_free(&strict);
+    return failed ? -1 : 0;
 }

@@ -12,5 +12,10 @@
  * length of what was read; 0: no end found within the text, or the buffer is full.
  */
 size_t metadata_repair(struct span text, struct buf *out);
+/*
+ * The same for a content that is one object or array and nothing else: appends it as strict JSON. -1: it is
+ * none that could be repaired. The result is still to be read by a strict parser.
+ */
+int metadata_repair_document(struct span text, struct buf *out) MUST_USE;
 
 #endif

@@ -162,6 +162,29 @@ void artifact_name(struct span asked, struct span title, const struct format *fo
     buf_free(&safe);
 }
 
+bool artifact_path_part(struct span part, char out[LIMIT_FILENAME + 1])
+{
+    struct buf safe, guarded;
+    buf_init(&safe, 4 * part.n + 1);
+    add_safe(part, &safe);
+    struct span stem = trim(buf_span(&safe)), extension = {NULL, 0};
+    buf_init(&guarded, stem.n + 1);
+    if (is_device(stem)) {
+        buf_addc(&guarded, '_');
+        buf_add(&guarded, stem);
+        stem = buf_span(&guarded);
+    }
+    if (stem.n > LIMIT_FILENAME) {
+        extension = extension_of(stem);
+        if (extension.n)
+            stem = without(stem, extension);
+    }
+    put_name(stem, "", extension, out);
+    buf_free(&guarded);
+    buf_free(&safe);
+    return out[0] != '\0';
+}
+
 void artifact_name_unique(char name[LIMIT_FILENAME + 1], bool (*taken)(void *arg, const char *name),
                           void *arg)
 {

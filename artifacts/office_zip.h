@@ -28,12 +28,12 @@ struct office_zip {
     uint32_t crc;
     unsigned parts;
     bool open, deflated, failed;
-    char name[128];
+    char name[512];
     struct z_stream_s *stream;
 };
 
 void office_zip_begin(struct office_zip *z, struct buf *out);
-/* `deflate`: false for what is compressed already. Names are at most 127 bytes. */
+/* `deflate`: false for what is compressed already. Names are at most 511 bytes. */
 void office_zip_open(struct office_zip *z, const char *name, bool deflate);
 void office_zip_write(struct office_zip *z, struct span bytes);
 void office_zip_close(struct office_zip *z);

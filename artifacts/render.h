@@ -10,6 +10,9 @@ int csv_make_inert(struct span text, bool tab, struct buf *out) MUST_USE;
 /* NULL when the text is a well-formed document as far as nesting, quoting and comments go (not: entities,
  * namespaces, DTDs); or what is wrong. `root`: its local name, or NULL for any. */
 const char *xml_check(struct span text, const char *root);
+/* The same for an SVG drawing, which may besides hold no script, event handler, foreign content, link, nor
+ * anything that is fetched: references go to its own parts or to data: pictures in png or jpeg. */
+const char *svg_check(struct span text);
 /* NULL, or what is wrong. */
 const char *yaml_check(struct span text);
 

@@ -1,170 +1,128 @@
 /*
- * Formulas in tables. A spreadsheet runs a cell whose first visible character is one of = + - @ (or a tab, or
- * their full-width forms); an apostrophe before it makes the cell text (OWASP, "CSV injection"). Which
- * character parts the cells depends on who opens the file: the one that the first line uses counts, and a
- * comma, semicolon or tab directly before a formula counts too.
+ * Tables as comma text (RFC 4180): from comma, semicolon, tab or bar text, a Markdown table, or rows in JSON,
+ * by the reader of workbooks. UTF-8, CRLF, quotes where they are needed, no cell that a spreadsheet would
+ * run.
  */
+#include <stdio.h>
+
 #include "artifacts/render.h"
-#include "artifacts/utf8.h"
+#include "artifacts/xlsx.h"
+#include "base/json.h"
+#include "base/xalloc.h"
 
-enum { NUMBER_MAX = 64 };
+enum { OUT = 64 * 1024 * 1024 };
 
-static char delimiter_of(struct span text)
+static void put_text(struct buf *out, struct span text)
 {
-    static const char marks[] = {',', ';', '\t'};
-    size_t count[sizeof marks] = {0};
-    bool quoted = false;
-    for (size_t i = 0; i < text.n && (quoted || (text.p[i] != '\n' && text.p[i] != '\r')); i++) {
-        quoted ^= text.p[i] == '"';
-        for (size_t k = 0; !quoted && k < sizeof marks; k++)
-            count[k] += text.p[i] == marks[k];
+    bool quotes = text.n && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
+    for (size_t i = 0; i < text.n && !quotes; i++)
+        quotes = text.p[i] && strchr(",;\t\"\r\n", text.p[i]);
+    if (!quotes) {
+        buf_add(out, text);
+        return;
     }
-    size_t best = 0;
-    for (size_t k = 1; k < sizeof marks; k++)
-        if (count[k] > count[best])
-            best = k;
-    return marks[best];
-}
-
-static bool is_formula(uint32_t c)
-{
-    return c == '=' || c == '+' || c == '-' || c == '@' || c == 0xff1d || c == 0xff0b || c == 0xff0d ||
-           c == 0xff20;
-}
-
-/* A plain number: a sign, digits with points and commas, an exponent, a percent sign. Or signs alone, which
- * no spreadsheet runs. */
-static bool is_number(struct span s)
-{
-    size_t i = 0, digits = 0;
-    while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-        s.n--;
-    if (s.n > NUMBER_MAX)
-        return false;
-    while (i < s.n && (s.p[i] == '-' || s.p[i] == '+'))
-        i++;
-    if (i == s.n)
-        return true;
-    if (i > 1)
-        return false;
-    for (; i < s.n && ((s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.' || s.p[i] == ','); i++)
-        digits += s.p[i] >= '0' && s.p[i] <= '9';
-    if (!digits)
-        return false;
-    if (i + 1 < s.n && (s.p[i] | 0x20) == 'e') {
-        i += s.p[i + 1] == '-' || s.p[i + 1] == '+' ? 2 : 1;
-        size_t first = i;
-        while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
-            i++;
-        if (i == first)
-            return false;
+    buf_addc(out, '"');
+    while (text.n) {
+        const char *quote = memchr(text.p, '"', text.n);
+        size_t n = quote ? (size_t)(quote - text.p) + 1 : text.n;
+        buf_addn(out, text.p, n);
+        if (quote)
+            buf_addc(out, '"');
+        text = span_from(text, n);
     }
-    i += i < s.n && s.p[i] == '%';
-    return i == s.n;
+    buf_addc(out, '"');
 }
 
-/* Where the cell that begins at `at` ends: before its delimiter or line end, which do not count inside
- * quotes. *from and *to: what its quotes hold, or all of it. */
-static size_t cell_end(struct span text, size_t at, char delimiter, size_t *from, size_t *to)
+static void put_cell(struct buf *out, const struct xlsx_cell *cell)
 {
-    size_t i = at;
-    while (i < text.n && text.p[i] == ' ')
-        i++;
-    *from = at;
-    if (i < text.n && text.p[i] == '"') {
-        *from = ++i;
-        while (i < text.n && (text.p[i] != '"' || (i + 1 < text.n && text.p[i + 1] == '"')))
-            i += text.p[i] == '"' ? 2 : 1;
-        *to = i < text.n ? i : text.n;
-        i = *to;
+    struct buf formula;
+    switch (cell->source) {
+    case CELL_EMPTY:
+        break;
+    case CELL_FORMULA: /* csv_make_inert makes it text */
+        buf_init(&formula, cell->text.n + 1);
+        buf_addc(&formula, '=');
+        buf_add(&formula, cell->text);
+        put_text(out, buf_span(&formula));
+        buf_free(&formula);
+        break;
+    default:
+        put_text(out, cell->text);
+        break;
     }
-    while (i < text.n && text.p[i] != delimiter && text.p[i] != '\n' && text.p[i] != '\r')
-        i++;
-    if (*from == at)
-        *to = i;
-    return i;
 }
 
-static bool runs(struct span cell)
+/* Every row has as many cells as the widest, so that no reader takes them for different tables. */
+static void put_rows(struct buf *out, const struct xlsx_book *book, const struct xlsx_sheet *sheet)
 {
-    size_t i = 0, n;
-    if (cell.n > 1 && (cell.p[0] == '\t' || cell.p[0] == '\r'))
-        return true;
-    while (i < cell.n) {
-        uint32_t c = utf8_next(cell.p + i, cell.p + cell.n, &n);
-        if (is_formula(c))
-            return !is_number(span_from(cell, i));
-        if (c != '"' && c != '\n' && c != '\r' && !utf8_blank(c) && !utf8_invisible(c))
-            return false;
-        i += n;
-    }
-    return false;
-}
-
-static bool parts_cells(char c)
-{
-    return c == ',' || c == ';' || c == '\t';
-}
-
-/* The text of a cell without quotes: what parts the cells in another country's spreadsheet, or in one that
- * takes tabs too, may begin a formula in it. */
-static int add_cell(struct span cell, char delimiter, bool split, struct buf *out)
-{
-    size_t from = 0;
-    for (size_t i = 0; split && i + 1 < cell.n; i++) {
-        if (!parts_cells(cell.p[i]) || cell.p[i] == delimiter)
-            continue;
-        size_t end = i + 1;
-        while (end < cell.n && end - i <= NUMBER_MAX + 1 && !parts_cells(cell.p[end]))
-            end++;
-        if (runs(span_of(cell.p + i + 1, end - i - 1))) {
-            buf_addn(out, cell.p + from, i + 1 - from);
-            buf_addc(out, '\'');
-            from = i + 1;
+    for (size_t r = 0; r < sheet->rows_n && !buf_full(out); r++) {
+        const struct xlsx_row *row = &sheet->rows[r];
+        for (size_t c = 0; c < sheet->columns_n; c++) {
+            if (c)
+                buf_addc(out, ',');
+            if (c < row->n)
+                put_cell(out, &book->cells[row->first + c]);
         }
+        buf_adds(out, "\r\n");
     }
-    return buf_addn(out, cell.p + from, cell.n - from);
 }
 
-/* Whether text stands behind a cell's closing quote: readers append it to what the quotes hold, so `""=1` is
- * the cell =1. */
-static bool goes_on(struct span rest)
+static enum render_status refuse(char sentence[RENDER_SENTENCE], enum render_status status, const char *why)
 {
-    for (size_t i = 1; i < rest.n; i++)
-        if (rest.p[i] != ' ' && rest.p[i] != '\t')
-            return true;
-    return false;
+    snprintf(sentence, RENDER_SENTENCE, "%s", why);
+    return status;
 }
 
-/* The first visible character of a cell with quotes and text behind them, whatever follows it. */
-static bool begins_formula(struct span cell)
+static enum render_status write_table(const struct xlsx_book *book, const struct render_params *params,
+                                      struct buf *out, char sentence[RENDER_SENTENCE])
 {
-    size_t i = 0, n;
-    for (; i < cell.n; i += n) {
-        uint32_t c = utf8_next(cell.p + i, cell.p + cell.n, &n);
-        if (c != '"' && c != '\n' && c != '\r' && !utf8_blank(c) && !utf8_invisible(c))
-            return is_formula(c);
+    const struct xlsx_sheet *sheet = NULL;
+    struct buf text;
+    struct span bom;
+    for (size_t i = 0; i < book->sheets_n; i++) {
+        if (sheet && book->sheets[i].rows_n) {
+            snprintf(sentence, RENDER_SENTENCE,
+                     "it holds %zu tables, and a csv file one; format xlsx has sheets", book->sheets_n);
+            return RENDER_INVALID;
+        }
+        if (book->sheets[i].rows_n)
+            sheet = &book->sheets[i];
     }
-    return false;
+    if (!sheet) /* the reader has refused that */
+        return refuse(sentence, RENDER_INVALID, "it has no rows");
+    buf_init(&text, OUT);
+    if (params->options.n && json_member(params->options, "bom", &bom) && json_type(bom) == JSON_TRUE)
+        buf_adds(out, "\xef\xbb\xbf");
+    put_rows(&text, book, sheet);
+    bool full = csv_make_inert(buf_span(&text), false, out) || buf_full(&text);
+    buf_free(&text);
+    return full ? refuse(sentence, RENDER_LIMIT, "the file would be larger than the limit") : RENDER_OK;
 }
 
-int csv_make_inert(struct span text, bool tab, struct buf *out)
+static enum render_status render(struct span source, const struct render_params *params, struct buf *out,
+                                 char sentence[RENDER_SENTENCE])
 {
-    char delimiter = tab ? '\t' : delimiter_of(text);
-    size_t at = 0;
-    while (at < text.n) {
-        size_t from = at, to = at;
-        size_t end = cell_end(text, at, delimiter, &from, &to);
-        buf_addn(out, text.p + at, from - at);
-        bool longer = from > at && goes_on(span_of(text.p + to, end - to));
-        if (longer ? begins_formula(span_of(text.p + from, end - from))
-                   : runs(span_of(text.p + from, to - from)))
-            buf_addc(out, '\'');
-        add_cell(span_of(text.p + from, to - from), delimiter, from == at && !tab, out);
-        add_cell(span_of(text.p + to, end - to), delimiter, true, out);
-        if (end < text.n)
-            buf_addc(out, text.p[end++]);
-        at = end;
-    }
-    return buf_full(out) ? -1 : 0;
+    struct xlsx_book *book = xcalloc(1, sizeof *book);
+    enum render_status status = xlsx_read(book, source, span_of("", 0));
+    if (status == RENDER_OK)
+        status = write_table(book, params, out, sentence);
+    else
+        snprintf(sentence, RENDER_SENTENCE, "%s", book->sentence);
+    xlsx_free(book);
+    xfree(book);
+    return status;
 }
+
+static const char *const formats[] = {"csv", NULL};
+
+const struct renderer_ops render_csv = {
+    .name = "csv",
+    .version = "1",
+    .formats = formats,
+    .limits = {.source_bytes = 32u * 1024 * 1024,
+               .out_bytes = OUT,
+               .memory_bytes = 512u * 1024 * 1024,
+               .cpu_s = 10,
+               .wall_ms = 15000},
+    .render = render,
+};

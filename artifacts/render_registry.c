@@ -3,10 +3,12 @@
 
 #include "jobs/renderer.h"
 
-extern const struct renderer_ops render_docx, render_xlsx, render_pptx, render_pdf, render_chart;
+extern const struct renderer_ops render_docx, render_xlsx, render_pptx, render_pdf, render_chart, render_csv,
+    render_ics, render_zip;
 
 const struct renderer_ops *const renderer_list[] = {&render_docx, &render_xlsx,  &render_pptx,
-                                                    &render_pdf,  &render_chart, NULL};
+                                                    &render_pdf,  &render_chart, &render_csv,
+                                                    &render_ics,  &render_zip,   NULL};
 
 const struct renderer_ops *renderer_find(const char *format)
 {

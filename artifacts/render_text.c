@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "artifacts/artifact.h"
+#include "artifacts/metadata.h"
 #include "artifacts/render.h"
 #include "artifacts/sniff.h"
 #include "artifacts/utf8.h"
@@ -18,17 +19,39 @@ static bool begins(struct span text, const char *word)
     return text.n >= n && strncasecmp(text.p, word, n) == 0;
 }
 
+static bool is_json(const struct format *format)
+{
+    return strcmp(format->name, "json") == 0 || strcmp(format->name, "ipynb") == 0 ||
+           strcmp(format->name, "geojson") == 0;
+}
+
+/* As it is, or after one pass of repair: comments, commas, quotes. */
+static const char *add_json(struct span text, struct buf *out)
+{
+    struct span value;
+    struct buf repaired;
+    const char *wrong = NULL;
+    if (json_document(text, &value)) {
+        buf_add(out, text);
+        return NULL;
+    }
+    buf_init(&repaired, text.n * 2 + 1024);
+    if (metadata_repair_document(text, &repaired) || !json_document(buf_span(&repaired), &value))
+        wrong = "it is not valid JSON";
+    else
+        buf_add(out, buf_span(&repaired));
+    buf_free(&repaired);
+    return wrong;
+}
+
 /* NULL, or what is wrong with the text as content of that format. */
 static const char *check_text(struct span text, const struct format *format)
 {
-    struct span value;
     const char *name = format->name;
-    if (strcmp(name, "json") == 0 || strcmp(name, "ipynb") == 0 || strcmp(name, "geojson") == 0)
-        return json_document(text, &value) ? NULL : "it is not valid JSON";
     if (strcmp(name, "xml") == 0 || strcmp(name, "gpx") == 0 || strcmp(name, "kml") == 0)
         return xml_check(text, NULL);
     if (strcmp(name, "svg") == 0)
-        return begins(text, "{") ? "charts are not drawn here" : xml_check(text, "svg");
+        return begins(text, "{") ? "charts are not drawn here" : svg_check(text);
     if (strcmp(name, "yaml") == 0)
         return yaml_check(text);
     if (strcmp(name, "ics") == 0 && text.n)
@@ -48,12 +71,17 @@ static enum flag refuse(char sentence[LIMIT_ERROR_TEXT], enum flag flag, const s
 static enum flag render_text(struct span text, const struct format *format, struct buf *out,
                              char sentence[LIMIT_ERROR_TEXT])
 {
-    const char *wrong = check_text(text, format);
+    bool tab = strcmp(format->name, "tsv") == 0, csv = strcmp(format->name, "csv") == 0,
+         json = is_json(format);
+    const char *wrong = json ? add_json(text, out) : check_text(text, format);
     if (wrong)
         return refuse(sentence, FLAG_INVALID_CONTENT, format, wrong);
-    bool tab = strcmp(format->name, "tsv") == 0, csv = strcmp(format->name, "csv") == 0;
-    int failed = csv || tab ? csv_make_inert(text, tab, out) : buf_add(out, text);
-    return failed ? refuse(sentence, FLAG_TOO_LARGE, format, "it is larger than the limit") : FLAG_NONE;
+    if (csv || tab)
+        (void)!csv_make_inert(text, tab, out); /* the buffer remembers */
+    else if (!json)
+        buf_add(out, text);
+    return buf_full(out) ? refuse(sentence, FLAG_TOO_LARGE, format, "it is larger than the limit")
+                         : FLAG_NONE;
 }
 
 static enum flag render_base64(struct span text, const struct format *format, struct buf *out,
@@ -62,9 +90,11 @@ static enum flag render_base64(struct span text, const struct format *format, st
     struct buf bytes;
     enum flag flag = FLAG_INVALID_CONTENT;
     bool binary = format_find_binary(span_str(format->name)) == format;
-    buf_init(&bytes, text.n + 4);
+    buf_init(&bytes, text.n + 4 < LIMIT_BASE64 ? text.n + 4 : LIMIT_BASE64);
     if (base64_decode(text, &bytes)) {
-        refuse(sentence, flag, format, "it is not valid base64");
+        flag = buf_full(&bytes) ? FLAG_TOO_LARGE : flag;
+        refuse(sentence, flag, format,
+               buf_full(&bytes) ? "its base64 is larger than the limit" : "it is not valid base64");
         goto out;
     }
     const char *sniffed = sniff_extension(buf_span(&bytes));

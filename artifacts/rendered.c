@@ -48,7 +48,8 @@ bool render_is_wanted(const struct rendered *r, const struct directive_parts *pa
         return false;
     if (format_find_binary(span_str(format->name)) == format)
         return !is_file_itself(text, format);
-    return first_letter(text) != '<'; /* svg: a drawing, or what a chart is made from */
+    /* svg: a drawing, or what a chart is made from */
+    return strcmp(format->name, "svg") != 0 || first_letter(text) != '<';
 }
 
 static void digest_part(EVP_MD_CTX *c, struct span part)
@@ -149,5 +150,7 @@ int render_check(const struct format *format, struct span bytes)
     if (strcmp(format->name, "svg") == 0)
         return xml_check(bytes, "svg") ? -1 : 0;
     const char *sniffed = sniff_extension(bytes);
+    if (format_find(span_str(format->name)) == format) /* csv, ics */
+        return sniffed || !utf8_valid(bytes) ? -1 : 0;
     return sniffed && sniff_fits(sniffed, format) ? 0 : -1;
 }

@@ -314,6 +314,16 @@ static enum flag make_image(struct workspace *w, const struct directive_parts *p
 
 enum { ASSETS = 16, ASSET_BYTES = 16 * 1024 * 1024 };
 
+/* Without regard to case, as the renderers look for it. */
+static bool names_file(struct span source, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i + n <= source.n; i++)
+        if (strncasecmp(source.p + i, name, n) == 0)
+            return true;
+    return false;
+}
+
 /* A picture that the source names and that this consult has made before: into the next asset. False: none. */
 static bool take_asset(const struct workspace *w, const char *name, struct span source,
                        struct rendered_asset *out)
@@ -321,8 +331,7 @@ static bool take_asset(const struct workspace *w, const char *name, struct span 
     char key[STORE_KEY], rest[sizeof "outbound/" + LIMIT_FILENAME];
     const char *dot = strrchr(name, '.');
     const struct format *format = dot ? format_find_binary(span_str(dot + 1)) : NULL;
-    if (!format || !span_starts(span_str(format->media_type), "image/") ||
-        !memmem(source.p, source.n, name, strlen(name)))
+    if (!format || !span_starts(span_str(format->media_type), "image/") || !names_file(source, name))
         return false;
     snprintf(rest, sizeof rest, "outbound/%s", name);
     buf_init(&out->bytes, ASSET_BYTES);
@@ -336,37 +345,16 @@ static bool take_asset(const struct workspace *w, const char *name, struct span 
     return true;
 }
 
-static bool is_made(const struct workspace *w, struct span name)
+static bool is_made(void *arg, struct span name)
 {
+    const struct workspace *w = arg;
     for (size_t i = 0; i < w->n; i++)
-        if (span_is(name, w->names[i]))
+        if (span_is_nocase(name, w->names[i]))
             return true;
     return false;
 }
 
-/* Whether the source has a Markdown picture, `![…](name.png)`, that is not there. */
-static bool lacks_picture(const struct workspace *w, struct span source)
-{
-    while (source.n) {
-        const char *open = memmem(source.p, source.n, "](", 2);
-        if (!open)
-            return false;
-        source = span_from(source, (size_t)(open - source.p) + 2);
-        size_t n = 0;
-        while (n < source.n && n <= LIMIT_FILENAME && !strchr(") \t\r\n", source.p[n]))
-            n++;
-        struct span name = span_of(source.p, n);
-        const char *dot = n ? memrchr(name.p, '.', n) : NULL;
-        const struct format *format =
-            dot ? format_find_binary(span_from(name, (size_t)(dot - name.p) + 1)) : NULL;
-        if (format && span_starts(span_str(format->media_type), "image/") && !memchr(name.p, '/', n) &&
-            !is_made(w, name))
-            return true;
-    }
-    return false;
-}
-
-static enum flag want_rendering(const struct workspace *w, const struct directive_parts *parts,
+static enum flag want_rendering(struct workspace *w, const struct directive_parts *parts,
                                 const struct format *format, struct made *m, char why[LIMIT_ERROR_TEXT])
 {
     struct rendered_asset *assets = xcalloc(ASSETS, sizeof *assets);
@@ -377,7 +365,7 @@ static enum flag want_rendering(const struct workspace *w, const struct directiv
                                         assets, n, &m->render, why);
     for (size_t i = 0; i < n; i++)
         buf_free(&assets[i].bytes);
-    m->render.lacks = lacks_picture(w, buf_span(&parts->content));
+    m->render.lacks = rendered_lacks(format, buf_span(&parts->content), is_made, w);
     xfree(assets);
     return flag;
 }
@@ -564,6 +552,22 @@ void workspace_store(struct workspace *w, unsigned number, struct span text, siz
     conclude(w, number, text, ours, out);
 }
 
+/* A table or a calendar whose renderer failed for a reason of our own is stored as it was written. */
+static bool store_plainly(struct workspace *w, const struct directive_parts *parts,
+                          const struct format *format, enum flag failed, size_t max, struct made *m)
+{
+    char ours[LIMIT_ERROR_TEXT];
+    struct buf bytes;
+    bool text = format_find(span_str(format->name)) == format;
+    if (!text || (failed != FLAG_RENDER_FAILED && failed != FLAG_RENDER_TIMEOUT))
+        return false;
+    buf_init(&bytes, 2 * max + 64);
+    bool stored = artifact_render(parts, format, &bytes, ours) == FLAG_NONE &&
+                  store_bytes(w, parts, format, buf_span(&bytes), "", m) == FLAG_NONE;
+    buf_free(&bytes);
+    return stored;
+}
+
 void workspace_store_rendered(struct workspace *w, unsigned number, struct span text, size_t max,
                               struct span bytes, const char *renderer, enum flag failed, const char *why,
                               struct made *out)
@@ -573,7 +577,9 @@ void workspace_store_rendered(struct workspace *w, unsigned number, struct span 
     made_init(out, directive_parse(text, max, &parts, ours));
     const struct format *format = out->flag == FLAG_NONE ? format_find_any(span_str(parts.format)) : NULL;
     artifact_name(span_str(parts.filename), span_str(parts.title), format, out->filename);
-    if (format && failed != FLAG_NONE) {
+    if (format && store_plainly(w, &parts, format, failed, max, out)) {
+        out->flag = FLAG_NONE;
+    } else if (format && failed != FLAG_NONE) {
         out->flag = failed;
         if (*why)
             render_clause(format, why, ours);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "artifacts/lines.h"
 #include "artifacts/markdown.h"
 #include "artifacts/metadata.h"
 #include "artifacts/utf8.h"
@@ -84,50 +85,13 @@ static void trim_rows(const struct xlsx_book *book, struct xlsx_sheet *sheet)
         sheet->rows_n--;
 }
 
-/* ---- lines ---- */
-
-static struct span trim(struct span s)
-{
-    while (s.n && (s.p[0] == ' ' || s.p[0] == '\t' || s.p[0] == '\r' || s.p[0] == '\n'))
-        s = span_from(s, 1);
-    while (s.n &&
-           (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t' || s.p[s.n - 1] == '\r' || s.p[s.n - 1] == '\n'))
-        s.n--;
-    return s;
-}
-
-/* Cuts the first line, with its end, off the text. */
-static struct span take_line(struct span *text)
-{
-    size_t n = 0;
-    while (n < text->n && text->p[n] != '\n' && text->p[n] != '\r')
-        n++;
-    struct span line = span_of(text->p, n);
-    if (n < text->n)
-        n += text->p[n] == '\r' && n + 1 < text->n && text->p[n + 1] == '\n' ? 2 : 1;
-    *text = span_from(*text, n);
-    return line;
-}
-
-/* "=== Name ===" */
-static bool is_part(struct span line, struct span *name)
-{
-    line = trim(line);
-    if (line.n < 7 || !span_starts(line, "===") || !span_ends(line, "==="))
-        return false;
-    while (line.n && line.p[0] == '=')
-        line = span_from(line, 1);
-    while (line.n && line.p[line.n - 1] == '=')
-        line.n--;
-    *name = trim(line);
-    return name->n > 0;
-}
+/* ---- Markdown tables ---- */
 
 /* The line below a Markdown table's head. */
 static bool is_delimiter_row(struct span line)
 {
     bool bar = false, dash = false;
-    line = trim(line);
+    line = lines_trim(line);
     for (size_t i = 0; i < line.n; i++) {
         char c = line.p[i];
         bar |= c == '|';
@@ -142,7 +106,7 @@ static bool has_markdown_table(struct span text)
 {
     struct span before = {"", 0};
     while (text.n) {
-        struct span line = take_line(&text);
+        struct span line = lines_take(&text);
         if (before.n && is_delimiter_row(line) && memchr(before.p, '|', before.n))
             return true;
         before = line;
@@ -167,7 +131,7 @@ static char delimiter_of(struct span text)
             for (size_t k = 0; !quoted && k < sizeof marks; k++)
                 count[k] += text.p[i] == marks[k];
         }
-        bool blank = trim(span_of(text.p, i)).n == 0;
+        bool blank = lines_trim(span_of(text.p, i)).n == 0;
         text = span_from(text, i < text.n ? i + 1 : i);
         if (blank)
             continue;
@@ -246,7 +210,7 @@ static struct span take_cell(struct xlsx_book *book, struct span text, size_t *a
         depth -= !quoted && c == ')' && depth;
     }
     *at = i;
-    return trim(span_of(text.p + from, i - from));
+    return lines_trim(span_of(text.p + from, i - from));
 }
 
 /* One line's cells. False: refused. */
@@ -298,7 +262,7 @@ static bool read_table(struct xlsx_book *book, struct span text, struct span nam
     struct xlsx_sheet *sheet = xlsx_add_sheet(book, name);
     if (!sheet)
         return false;
-    struct span rest = text, line = take_line(&rest);
+    struct span rest = text, line = lines_take(&rest);
     char delimiter = 0;
     if (line.n == 5 && strncasecmp(line.p, "sep=", 4) == 0) {
         delimiter = line.p[4];
@@ -336,17 +300,17 @@ static bool read_tables(struct xlsx_book *book, struct span text, struct span sh
 {
     struct span rest = text, name, first;
     do
-        first = take_line(&rest);
-    while (rest.n && !trim(first).n);
-    if (!is_part(first, &name))
+        first = lines_take(&rest);
+    while (rest.n && !lines_trim(first).n);
+    if (!lines_part(first, &name))
         return read_table(book, text, sheet);
     while (rest.n || name.n) {
         const char *from = rest.p;
         size_t n = 0;
         struct span next = {"", 0};
         while (rest.n) {
-            struct span line = take_line(&rest);
-            if (is_part(line, &next))
+            struct span line = lines_take(&rest);
+            if (lines_part(line, &next))
                 break;
             n = (size_t)(rest.p - from);
             next = span_of("", 0);
@@ -371,7 +335,7 @@ static bool add_markdown_cell(struct xlsx_book *book, struct xlsx_sheet *sheet,
         else if (run->type != RUN_NOTE)
             buf_add(&text, run->text);
     }
-    struct span s = arena_copy(&book->arena, trim(buf_span(&text)));
+    struct span s = arena_copy(&book->arena, lines_trim(buf_span(&text)));
     buf_free(&text);
     return xlsx_add_cell(book, sheet, (struct xlsx_cell){.text = s, .source = s.n ? CELL_TEXT : CELL_EMPTY});
 }
@@ -429,30 +393,18 @@ static bool read_markdown(struct xlsx_book *book, struct span source, struct spa
 
 /* ---- JSON ---- */
 
-/* An object is repaired as metadata is; an array by putting it into one. */
 static bool read_json(struct xlsx_book *book, struct span text, struct span sheet)
 {
     struct span value;
-    struct buf given, repaired;
+    struct buf repaired;
     bool ok = false;
     if (json_document(text, &value))
         return xlsx_read_json(book, value, sheet) == RENDER_OK;
-    buf_init(&given, text.n + 16);
     buf_init(&repaired, text.n * 2 + 1024);
-    bool array = text.p[0] == '[';
-    buf_adds(&given, array ? "{\"rows\":" : "");
-    buf_add(&given, text);
-    buf_adds(&given, array ? "}" : "");
-    size_t read = metadata_repair(buf_span(&given), &repaired);
-    struct span left = trim(span_from(buf_span(&given), read));
-    if (read && (!left.n || left.p[0] == '/' || left.p[0] == ';') &&
-        json_document(buf_span(&repaired), &value) && (!array || json_member(value, "rows", &value))) {
-        value = arena_copy(&book->arena, value);
-        ok = xlsx_read_json(book, value, sheet) == RENDER_OK;
-    } else {
+    if (metadata_repair_document(text, &repaired) == 0 && json_document(buf_span(&repaired), &value))
+        ok = xlsx_read_json(book, arena_copy(&book->arena, value), sheet) == RENDER_OK;
+    else
         xlsx_refuse(book, RENDER_INVALID, "it begins like JSON but is not valid JSON");
-    }
-    buf_free(&given);
     buf_free(&repaired);
     return ok;
 }
@@ -462,7 +414,7 @@ static bool begins_like_json(struct span text)
 {
     if (!text.n || (text.p[0] != '{' && text.p[0] != '['))
         return false;
-    struct span inside = trim(span_from(text, 1));
+    struct span inside = lines_trim(span_from(text, 1));
     if (!inside.n)
         return true;
     return text.p[0] == '{'
@@ -475,7 +427,7 @@ enum render_status xlsx_read(struct xlsx_book *book, struct span source, struct 
 {
     if (span_starts(source, "\xef\xbb\xbf"))
         source = span_from(source, 3);
-    struct span text = trim(source);
+    struct span text = lines_trim(source);
     if (!text.n)
         xlsx_refuse(book, RENDER_INVALID, "it is empty");
     else if (begins_like_json(text))

@@ -14,6 +14,7 @@ enum {
     LIMIT_ORG = 64,                  /* organisation, thread, turn, parent: characters */
     LIMIT_FILENAME = 120,            /* artifact name with its extension */
     LIMIT_METADATA = 64 * 1024,      /* a directive's metadata object */
+    LIMIT_BASE64 = 10 * 1024 * 1024, /* bytes that a directive gives in base64 */
     LIMIT_CHANNELS = 128,            /* text channels of one reply */
     LIMIT_PARTS = 1024,              /* text channels of a reply whose channels are parts of one text */
     LIMIT_HELD_TEXT = 64,            /* characters that may be held back as the beginning of a marker */

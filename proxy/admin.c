@@ -49,34 +49,70 @@ static void consults_done(struct job *job)
     xfree(j);
 }
 
-/* A plain query value: letters, digits, '-', '_'; anything else is taken as it stands and will match nothing.
- */
-static void query_value(struct span query, const char *name, char out[QUERY_VALUE])
+/* Letters, digits, '-', '_': what organisations and ids are made of. */
+static bool is_word(struct span s)
 {
-    size_t n = strlen(name);
-    out[0] = '\0';
-    while (query.n) {
-        const char *amp = memchr(query.p, '&', query.n);
-        size_t len = amp ? (size_t)(amp - query.p) : query.n;
-        if (len > n && query.p[n] == '=' && memcmp(query.p, name, n) == 0)
-            snprintf(out, QUERY_VALUE, "%.*s", (int)(len - n - 1), query.p + n + 1);
-        query = span_from(query, amp ? len + 1 : len);
-    }
+    for (size_t i = 0; i < s.n; i++)
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", s.p[i]) || !s.p[i])
+            return false;
+    return s.n > 0 && s.n <= LIMIT_ORG;
 }
 
-static int64_t query_number(struct span query, const char *name, int64_t otherwise)
+static bool is_number(struct span s, int64_t most, int64_t *n)
 {
-    char value[QUERY_VALUE];
-    int64_t n = 0;
-    query_value(query, name, value);
-    if (!value[0])
-        return otherwise;
-    for (const char *p = value; *p; p++) {
-        if (*p < '0' || *p > '9' || n > INT64_MAX / 100)
-            return otherwise;
-        n = n * 10 + (*p - '0');
+    *n = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        int64_t digit = s.p[i] - '0';
+        if (digit < 0 || digit > 9 || *n > (most - digit) / 10)
+            return false;
+        *n = *n * 10 + digit;
     }
-    return n;
+    return s.n > 0 && *n <= most;
+}
+
+/* One `name=value` of the query; NULL, or what is wrong with it. */
+static const char *take_value(struct consults_job *j, struct span name, struct span value)
+{
+    int64_t n;
+    if (span_is(name, "org") || span_is(name, "id")) {
+        char *to = span_is(name, "id") ? j->id : j->org;
+        if (!is_word(value))
+            return span_is(name, "id") ? "id must be a consult's id: letters, digits, - and _, at most 64"
+                                       : "org must be an organisation: letters, digits, - and _, at most 64";
+        snprintf(to, QUERY_VALUE, "%.*s", (int)value.n, value.p);
+    } else if (span_is(name, "before")) {
+        if (!is_number(value, INT64_MAX, &j->before_ms))
+            return "before must be a time in milliseconds since 1970";
+    } else if (span_is(name, "limit")) {
+        if (!is_number(value, CONSULTS_MOST, &n) || n < 1)
+            return "limit must be a number from 1 to 1000";
+        j->limit = (int)n;
+    } else {
+        return "only org, id, before and limit may be asked for";
+    }
+    return NULL;
+}
+
+static const char *take_query(struct consults_job *j, struct span query)
+{
+    const char *wrong = NULL;
+    while (query.n && !wrong) {
+        const char *amp = memchr(query.p, '&', query.n);
+        struct span one = span_of(query.p, amp ? (size_t)(amp - query.p) : query.n);
+        const char *equals = one.n ? memchr(one.p, '=', one.n) : NULL;
+        size_t n = equals ? (size_t)(equals - one.p) : one.n;
+        if (one.n)
+            wrong = take_value(j, span_of(one.p, n), equals ? span_from(one, n + 1) : span_of("", 0));
+        query = span_from(query, amp ? one.n + 1 : one.n);
+    }
+    return wrong;
+}
+
+static void refuse_query(struct conn *c, const char *wrong)
+{
+    char body[160];
+    int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}", wrong);
+    conn_reply(c, 400, "application/json", "", span_of(body, (size_t)n), false);
 }
 
 static void consults(struct conn *c, struct span query)
@@ -86,12 +122,13 @@ static void consults(struct conn *c, struct span query)
     j->job.done = consults_done;
     j->worker = c->worker;
     j->conn_number = c->number;
-    query_value(query, "org", j->org);
-    query_value(query, "id", j->id);
-    j->before_ms = query_number(query, "before", 0);
-    j->limit = (int)query_number(query, "limit", CONSULTS_DEFAULT);
-    if (j->limit < 1 || j->limit > CONSULTS_MOST)
-        j->limit = CONSULTS_MOST;
+    j->limit = CONSULTS_DEFAULT;
+    const char *wrong = take_query(j, query);
+    if (wrong) {
+        xfree(j);
+        refuse_query(c, wrong);
+        return;
+    }
     buf_init(&j->out, PAGE_MAX);
     audit_flush(c->worker);
     if (job_submit(c->worker->audit, &j->job) == 0)

@@ -22,7 +22,9 @@
  *     |              +-- a call that fails goes to PICTURE with a flag
  *     |
  *     |
- *     +--(a document whose picture is still being made)--> parked --(earlier directives are settled)--> TAKE
+ *     +--(a document that names a picture which is not there)--> parked --(another directive is settled)-->
+ * TAKE |                                                            | | (no other is at work, and the text is
+ * over: it is drawn without) |                                                            v
  *     |
  *     +--(documents, charts)--> a caged renderer --(the file, a fault)--> DRAWN --> settled
  *
@@ -43,6 +45,8 @@ struct artifact_job {
     struct made made;
     bool settled; /* the reply did not wait for it */
     bool parked;
+    bool last;  /* it is drawn, whatever it lacks */
+    bool lacks; /* a picture that the document names is no file of the reply */
     enum artifact_step step;
     struct config *config;     /* of format image, its calls: */
     struct image_call *image;  /* under way */
@@ -212,6 +216,15 @@ static void settle(struct artifact_job *a, struct exchange *ex)
         log_warning("directive.failed", log_str("consult", a->files->consult),
                     log_str("reason", flag_name(m->flag)));
     }
+    char sentence[LIMIT_ERROR_TEXT];
+    if (m->stored && a->lacks) {
+        snprintf(
+            sentence, sizeof sentence,
+            "The file \"%s\" names a picture that is no file of this reply, so its words stand in its place.",
+            m->filename);
+        result.flag = FLAG_INVALID_CONTENT;
+        result.sentence = span_str(sentence);
+    }
     if (!a->settled)
         reply_settle(ex->reply, a->number, &result);
     a->settled = true;
@@ -239,20 +252,29 @@ static void free_job(struct artifact_job *a)
     xfree(a);
 }
 
-static bool has_earlier(const struct artifact_job *a)
+/* Whether nothing more of the reply comes before its directives are settled. */
+static bool text_is_over(const struct exchange *ex)
 {
-    for (const struct artifact_job *b = a->exchange ? a->exchange->job_list : NULL; b; b = b->next)
-        if (b->number < a->number)
-            return true;
-    return false;
+    return ex->waiting || ex->upstream_ended || ex->state == EX_SETTLE || ex->state == EX_OVER;
 }
 
-/* Those that waited for the directives before them. */
-static void take_parked(struct exchange *ex)
+/*
+ * Lets documents that wait for a picture go on: to look again, since something was made, or, when nothing is
+ * left that could make it, to be drawn without.
+ */
+static void release(struct exchange *ex, bool made)
 {
-    for (struct artifact_job *a = ex->job_list; a; a = a->next)
-        if (a->parked && !has_earlier(a) && job_submit(a->worker->disk, &a->job) == 0)
+    bool working = false;
+    for (const struct artifact_job *a = ex->job_list; a; a = a->next)
+        working |= !a->parked;
+    bool last = !working && text_is_over(ex);
+    for (struct artifact_job *a = ex->job_list; a && (made || last); a = a->next) {
+        if (!a->parked)
+            continue;
+        a->last = last;
+        if (job_submit(a->worker->disk, &a->job) == 0)
             a->parked = false; /* when the queue is full, the next one that ends tries again, or time does */
+    }
 }
 
 static void finish(struct artifact_job *a)
@@ -265,7 +287,7 @@ static void finish(struct artifact_job *a)
     }
     free_job(a);
     if (ex) {
-        take_parked(ex);
+        release(ex, true);
         relay_settled(ex);
         exchange_try_over(ex);
     }
@@ -408,6 +430,7 @@ static void draw(struct artifact_job *a)
     bool wanted = a->exchange && !a->settled && !a->worker->ended;
     memcpy(a->drawn_digest, a->made.render.digest, sizeof a->drawn_digest);
     memcpy(a->drawn_format, a->made.render.format, sizeof a->drawn_format);
+    a->lacks = a->made.render.lacks;
     if (wanted && take_cached(a))
         return;
     if (wanted) {
@@ -423,9 +446,10 @@ static void draw(struct artifact_job *a)
 static void job_done(struct job *job)
 {
     struct artifact_job *a = (struct artifact_job *)job;
-    if (a->made.render.wanted && a->made.render.lacks && !a->settled && has_earlier(a)) {
+    if (a->made.render.wanted && a->made.render.lacks && !a->settled && !a->last && a->exchange) {
         made_free(&a->made);
         a->parked = true;
+        release(a->exchange, false);
     } else if (a->made.render.wanted) {
         draw(a);
     } else if (a->made.image.wanted || a->address.n) {
@@ -482,6 +506,11 @@ static void stop_images(struct exchange *ex, int64_t now_ms, enum flag failed, c
         if (a->image && now_ms >= a->image_until_ms)
             image_stop(a, failed, why);
     }
+}
+
+void artifact_jobs_text_over(struct exchange *ex)
+{
+    release(ex, false);
 }
 
 void artifact_jobs_tick(struct exchange *ex, int64_t now_ms)

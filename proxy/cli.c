@@ -74,7 +74,7 @@ static const struct command commands[] = {
      "and which files were made. Nothing leaves this machine, unless --live is given.\n",
      {{"live", NULL, "PENSTOCK_LIVE",
        "ask OpenAI's API (OPENAI_API_KEY, OPENAI_MODEL), not the built-in script", NULL},
-      {"out", "DIR", "PENSTOCK_OUT", "where the files go (default: demo-output)", NULL},
+      {"out", "DIR", "PENSTOCK_DEMO_OUT", "where the files go (default: demo-output)", NULL},
       {"port", "PORT", "PENSTOCK_DEMO_PORT", "the proxy's port (default: one that is free)", NULL},
       {0}},
      finish_demo},
@@ -84,7 +84,7 @@ static const struct command commands[] = {
      "make the files out of a reply's text",
      "Reads a reply's text from FILE, or from standard input when FILE is - or left out. Writes the text\n"
      "without its directives to standard output, and the files that they describe to a directory.\n",
-     {{"out", "DIR", "PENSTOCK_OUT", "where the files go (default: extracted)", NULL}, {0}},
+     {{"out", "DIR", "PENSTOCK_EXTRACT_OUT", "where the files go (default: extracted)", NULL}, {0}},
      finish_extract},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -99,7 +99,7 @@ static void print_general_help(FILE *out)
         fprintf(out, "  %-8s %-7s %s\n", commands[i].name, commands[i].operand ? commands[i].operand : "",
                 commands[i].about);
     fputs("\nOptions:\n"
-          "  --help           this text; after a command, that command's options\n"
+          "  --help           this text (also: penstock help); after a command, that command's options\n"
           "  --version        the version\n\n"
           "Every option of a command can also be set by an environment variable; its --help names them.\n"
           "See penstock(1) and docs/CONFIGURATION.md.\n",
@@ -208,6 +208,8 @@ static int refuse_option(const struct command *c, int answer, char **argv, FILE 
     else if (row)
         fprintf(err, "penstock %s: --%s takes no value; see penstock %s --help\n", c->name, row->name,
                 c->name);
+    else if (optopt == 'h') /* -h alone was taken */
+        fprintf(err, "penstock %s: --help takes no value; see penstock %s --help\n", c->name, c->name);
     else if (optopt > 0 && optopt < LONG)
         fprintf(err, "penstock %s: unknown option -%c; see penstock %s --help\n", c->name, optopt, c->name);
     else
@@ -251,6 +253,19 @@ static int read_options(struct cli *cli, const struct command *c, int argc, char
     return 0;
 }
 
+/* `penstock help`, `penstock help COMMAND`. */
+static int help(int argc, char **argv, FILE *out, FILE *err)
+{
+    const struct command *c = argc > 2 ? find_command(argv[2]) : NULL;
+    if (argc > 2 && !c)
+        return refuse_command(argv[2], err);
+    if (c)
+        print_command_help(c, out);
+    else
+        print_general_help(out);
+    return 0;
+}
+
 static int run_command(struct cli *cli, const struct command *c, int argc, char **argv, FILE *out, FILE *err)
 {
     const char *values[OPTIONS] = {0};
@@ -280,6 +295,8 @@ void cli_parse(struct cli *cli, int argc, char **argv, FILE *out, FILE *err)
         cli->status = USAGE_ERROR;
     } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         print_general_help(out);
+    } else if (strcmp(word, "help") == 0) {
+        cli->status = help(argc, argv, out, err);
     } else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         fprintf(out, "penstock %s\n", PENSTOCK_VERSION);
     } else {

@@ -40,6 +40,8 @@ void exchange_enter(struct exchange *ex, enum exchange_state state)
     ex->state = state;
     if (state == EX_RELAY)
         metrics_gauge_add(w->metrics, w->index, GAUGE_OPEN_STREAMS, 1);
+    if (state == EX_SETTLE)
+        artifact_jobs_text_over(ex);
     if (state != EX_OVER)
         return;
     if (ex->prev)

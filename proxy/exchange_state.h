@@ -177,6 +177,9 @@ void relay_cut(struct exchange *ex, const struct error *e);
 /* ---- artifacts_job.c ---- */
 /* For struct reply_callbacks. */
 void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag refused);
+/* Nothing more of the reply comes before its directives are settled: what waits for a picture waits for those
+ * at work alone. */
+void artifact_jobs_text_over(struct exchange *ex);
 /* Ends what takes too long of calls to others. */
 void artifact_jobs_tick(struct exchange *ex, int64_t now_ms);
 /* Settles what is not done with `render_timeout`; its jobs go on alone, its calls to others end. */

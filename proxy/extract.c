@@ -15,6 +15,14 @@
 
 enum { READ = 64 * 1024, ESCAPED = 6 * READ, AGAIN = 100 };
 
+#define CLEAR "\r\033[K" /* the progress line, on a terminal */
+
+/* A document that names a picture which is not there yet. */
+struct later {
+    unsigned number;
+    struct buf text;
+};
+
 struct extract {
     const char *dir;
     size_t directive, directives, total; /* limits, as in struct config_limits */
@@ -23,10 +31,14 @@ struct extract {
     struct report report;
     char (*names)[LIMIT_FILENAME + 1]; /* written by this run */
     size_t nnames;
+    struct later *later; /* made when the text is over */
+    size_t nlater;
     struct extract_renders *renders; /* NULL until the first file that is drawn */
     struct buf plain;                /* of one piece of text */
     bool visible;                    /* anything but white space went out */
     bool flagged, failed;
+    bool no_dir;   /* it could not be made, and that was said */
+    bool terminal; /* standard error is one */
     bool sandbox_required;
     int64_t render_ms; /* the longest that one file may take */
 };
@@ -112,7 +124,8 @@ static int write_artifact(struct extract *x, char name[LIMIT_FILENAME + 1], cons
                           struct span bytes)
 {
     char *path = NULL;
-    int failed = make_directory(x, x->dir);
+    int failed = x->no_dir ? -1 : make_directory(x, x->dir);
+    x->no_dir = failed != 0;
     if (failed)
         return -1;
     for (unsigned again = 0; again < AGAIN; again++) { /* another program may take the name in between */
@@ -126,7 +139,8 @@ static int write_artifact(struct extract *x, char name[LIMIT_FILENAME + 1], cons
     if (failed) {
         complain(x, "write", path);
     } else {
-        fprintf(stderr, "wrote %s (%s, %zu bytes)\n", path, format->name, bytes.n);
+        fprintf(stderr, "%swrote %s (%s, %zu bytes)\n", x->terminal ? CLEAR : "", path, format->name,
+                bytes.n);
         x->names = xrealloc(x->names, (x->nnames + 1) * sizeof *x->names);
         snprintf(x->names[x->nnames++], sizeof *x->names, "%s", name);
     }
@@ -139,7 +153,8 @@ static char *keep(struct extract *x, unsigned number, struct span text)
 {
     char name[64];
     char *dir = join_path(x->dir, "quarantine"), *path = NULL;
-    int failed = make_directory(x, dir);
+    int failed = x->no_dir ? -1 : make_directory(x, dir);
+    x->no_dir |= failed != 0;
     for (unsigned again = 1; !failed && again < AGAIN; again++) {
         if (again == 1)
             snprintf(name, sizeof name, "%02u.txt", number);
@@ -176,7 +191,10 @@ static const char *why_refused(enum flag flag)
 /* Documents and charts; the renderers are started for the first of them. */
 static bool is_drawn(struct extract *x, const struct directive_parts *parts, const struct format *format)
 {
-    bool may = format_find_binary(span_str(format->name)) == format || strcmp(format->name, "svg") == 0;
+    static const char *const texts[] = {"svg", "csv", "ics"};
+    bool may = format_find_binary(span_str(format->name)) == format;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        may |= strcmp(format->name, texts[i]) == 0;
     if (parts->base64 || !may)
         return false;
     if (!x->renders)
@@ -184,50 +202,105 @@ static bool is_drawn(struct extract *x, const struct directive_parts *parts, con
     return render_is_wanted(extract_renders_formats(x->renders), parts, format);
 }
 
-/* Parses, renders and writes; answers FLAG_NONE, or a flag with a clause in `why` that may be empty. */
-static enum flag make_file(struct extract *x, struct span text, enum flag refused,
-                           char name[LIMIT_FILENAME + 1], char why[LIMIT_ERROR_TEXT])
+static bool is_written(void *arg, struct span name)
+{
+    const struct extract *x = arg;
+    for (size_t i = 0; i < x->nnames; i++)
+        if (span_is_nocase(name, x->names[i]))
+            return true;
+    return false;
+}
+
+/* What is asked of make_file beside the directive's text. */
+struct task {
+    enum flag refused;
+    bool last;  /* a picture that is not there will not come */
+    bool later; /* out: it is to be made when the text is over */
+    bool lacks; /* out: it was made without a picture that it names */
+    char name[LIMIT_FILENAME + 1];
+    char why[LIMIT_ERROR_TEXT]; /* a clause that may be empty */
+};
+
+static enum flag make_bytes(struct extract *x, const struct directive_parts *parts,
+                            const struct format *format, struct task *t, struct buf *bytes)
+{
+    if (!is_drawn(x, parts, format))
+        return artifact_render(parts, format, bytes, t->why);
+    t->lacks = rendered_lacks(format, buf_span(&parts->content), is_written, x);
+    t->later = t->lacks && !t->last;
+    if (t->later)
+        return FLAG_NONE;
+    enum flag flag =
+        extract_render(x->renders, parts, format, t->name, x->dir, x->names, x->nnames, bytes, t->why);
+    bool ours = flag == FLAG_RENDER_FAILED || flag == FLAG_RENDER_TIMEOUT;
+    if (!ours || format_find(span_str(format->name)) != format)
+        return flag;
+    buf_reset(bytes); /* a table or a calendar can be taken as it was written */
+    return artifact_render(parts, format, bytes, t->why);
+}
+
+/* Parses, renders and writes. */
+static enum flag make_file(struct extract *x, struct span text, struct task *t)
 {
     struct directive_parts parts;
     struct buf bytes;
-    enum flag flag = directive_parse(text, x->directive, &parts, why);
+    enum flag flag = directive_parse(text, x->directive, &parts, t->why);
     const struct format *format = flag == FLAG_NONE ? format_find_any(span_str(parts.format)) : NULL;
     buf_init(&bytes, 2 * x->directive + 64); /* a table grows by an apostrophe a cell at most */
     if (parts.filename[0] || parts.title[0] || format)
-        artifact_name(span_str(parts.filename), span_str(parts.title), format, name);
-    if (refused != FLAG_NONE) {
-        flag = refused;
-        why[0] = '\0';
+        artifact_name(span_str(parts.filename), span_str(parts.title), format, t->name);
+    if (t->refused != FLAG_NONE) {
+        flag = t->refused;
+        t->why[0] = '\0';
     } else if (flag == FLAG_NONE && !format) {
         flag = FLAG_UNSUPPORTED_FORMAT;
-        snprintf(why, LIMIT_ERROR_TEXT, "its format cannot be made here");
+        snprintf(t->why, sizeof t->why, "its format cannot be made here");
     } else if (flag == FLAG_NONE) {
-        bool drawn = is_drawn(x, &parts, format);
-        if (drawn && isatty(STDERR_FILENO)) /* it may take a while */
-            fprintf(stderr, "drawing %s …\n", name);
-        if (drawn)
-            flag = extract_render(x->renders, &parts, format, name, x->dir, x->names, x->nnames, &bytes, why);
-        else
-            flag = artifact_render(&parts, format, &bytes, why);
-        if (flag == FLAG_NONE && write_artifact(x, name, format, buf_span(&bytes)))
+        if (x->terminal) {
+            fflush(stdout); /* the text before it, if that is the same terminal */
+            fprintf(stderr, CLEAR "making %s …", t->name);
+        }
+        flag = make_bytes(x, &parts, format, t, &bytes);
+        if (flag == FLAG_NONE && !t->later && write_artifact(x, t->name, format, buf_span(&bytes)))
             flag = FLAG_STORAGE_FAILED;
+        if (x->terminal)
+            fputs(CLEAR, stderr);
     }
     buf_free(&bytes);
     directive_parts_free(&parts);
     return flag;
 }
 
-static void take_directive(struct extract *x, unsigned number, struct span text, enum flag refused)
+static void put_off(struct extract *x, unsigned number, struct span text)
 {
-    char name[LIMIT_FILENAME + 1] = "", why[LIMIT_ERROR_TEXT] = "", sentence[2 * LIMIT_ERROR_TEXT];
-    enum flag flag = make_file(x, text, refused, name, why);
-    struct reply_artifact made = {.filename = span_str(name), .flag = flag};
-    const char *clause = why[0] ? why : why_refused(flag);
+    x->later = xrealloc(x->later, (x->nlater + 1) * sizeof *x->later);
+    struct later *l = &x->later[x->nlater++];
+    l->number = number;
+    buf_init(&l->text, text.n + 1);
+    buf_add(&l->text, text);
+}
+
+static void take_directive(struct extract *x, unsigned number, struct span text, enum flag refused, bool last)
+{
+    char sentence[2 * LIMIT_ERROR_TEXT];
+    struct task t = {.refused = refused, .last = last};
+    enum flag flag = make_file(x, text, &t);
+    if (t.later) {
+        put_off(x, number, text);
+        return;
+    }
+    struct reply_artifact made = {.filename = span_str(t.name), .flag = flag};
+    const char *clause = t.why[0] ? t.why : why_refused(flag);
     if (flag == FLAG_NONE) {
         made.entry = SPAN_LIT("{}");
+        if (t.lacks) {
+            fprintf(stderr, "%s: The file \"%s\" names a picture that is no file of this reply.\n",
+                    flag_name(FLAG_INVALID_CONTENT), t.name);
+            x->flagged = true;
+        }
     } else {
-        if (name[0])
-            snprintf(sentence, sizeof sentence, "The file \"%s\" could not be made: %s.", name, clause);
+        if (t.name[0])
+            snprintf(sentence, sizeof sentence, "The file \"%s\" could not be made: %s.", t.name, clause);
         else
             snprintf(sentence, sizeof sentence, "A file could not be made: %s.", clause);
         char *kept = keep(x, number, text);
@@ -239,6 +312,18 @@ static void take_directive(struct extract *x, unsigned number, struct span text,
     }
     if (!report_settle(&x->report, number, &made))
         x->failed = true;
+}
+
+/* The text is over: no picture comes any more. */
+static void take_later(struct extract *x)
+{
+    for (size_t i = 0; i < x->nlater; i++) {
+        take_directive(x, x->later[i].number, buf_span(&x->later[i].text), FLAG_NONE, true);
+        buf_free(&x->later[i].text);
+    }
+    xfree(x->later);
+    x->later = NULL;
+    x->nlater = 0;
 }
 
 static void on_directive(void *arg, struct buf *text, enum directive_end how)
@@ -259,7 +344,7 @@ static void on_directive(void *arg, struct buf *text, enum directive_end how)
         return;
     }
     x->bytes += text->n < left ? text->n : left;
-    take_directive(x, report_open(&x->report, 0, 0), buf_span(text), refused);
+    take_directive(x, report_open(&x->report, 0, 0), buf_span(text), refused, false);
 }
 
 static void on_stray_marker(void *arg)
@@ -336,7 +421,9 @@ static int extract(struct extract *x, int fd, const char *name)
     size_t max = x->directive < x->total ? x->directive : x->total;
     struct directive_filter *f = directive_filter_create(&callbacks, x, max);
     buf_init(&x->plain, ESCAPED);
-    if (feed_file(x, f, fd, name) == 0)
+    int failed = feed_file(x, f, fd, name);
+    take_later(x);
+    if (!failed)
         write_rest(x);
     if (fflush(stdout) || ferror(stdout))
         complain(x, "write", "standard output");
@@ -357,6 +444,7 @@ int extract_run(const struct extract_options *options)
         return 1;
     }
     struct extract x = {.dir = options->out && *options->out ? options->out : ".",
+                        .terminal = isatty(STDERR_FILENO) == 1,
                         .directive = c->limits.directive,
                         .directives = c->limits.directives,
                         .total = c->limits.directive_total,

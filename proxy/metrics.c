@@ -76,7 +76,8 @@ void metrics_clear_worker(struct metrics *m, unsigned worker)
 }
 
 /* The last one stands for all others. */
-static const char *const formats[METRICS_FORMATS] = {"docx", "pdf", "xlsx", "pptx", "png", "svg", "other"};
+static const char *const formats[METRICS_FORMATS] = {"docx", "pdf", "xlsx", "pptx", "png",
+                                                     "svg",  "csv", "ics",  "zip",  "other"};
 
 void metrics_render(struct metrics *m, const char *format, enum render_job_outcome outcome, int64_t us)
 {

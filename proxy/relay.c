@@ -237,6 +237,7 @@ static bool take_state(struct exchange *ex, enum reply_state state)
         ex->wait_since_ms = clock_mono_ms();
         if (ex->call)
             http_call_pause(ex->call, true);
+        artifact_jobs_text_over(ex);
         return false;
     }
     if (state == REPLY_FAILED) {

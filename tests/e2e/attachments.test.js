@@ -153,4 +153,16 @@ describe('attachments', { timeout: 120_000 }, () => {
         const page = await (await fetch(`${penstock.adminUrl}/consults`)).text();
         assert.ok(!page.includes(CANARY) && !penstock.log().includes(CANARY));
     });
+
+    it('are listed as asked for, and a question that cannot be answered is refused by name', async () => {
+        const ask = (query) => fetch(`${penstock.adminUrl}/consults?${query}`);
+        const one = await (await ask('org=default&limit=1&before=9999999999999')).json();
+        assert.equal(one.data.length, 1);
+        for (const [query, name] of [['limit=0', 'limit'], ['limit=1001', 'limit'], ['limit=ten', 'limit'], ['before=-1', 'before'],
+            ['before=99999999999999999999', 'before'], ['org=', 'org'], ['org=a%20b', 'org'], ['id=a/b', 'id'], ['orgs=x', 'only']]) {
+            const reply = await ask(query);
+            assert.equal(reply.status, 400, query);
+            assert.match((await reply.json()).error, new RegExp(`^${name}\\b`), query);
+        }
+    });
 });

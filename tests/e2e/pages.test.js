@@ -107,4 +107,16 @@ describe('pages and charts', { skip: missing.length ? `not installed: ${missing.
         assert.ok(share > 2.8 && share < 3.2, `pie: ${share}`);
         assert.match(readFileSync(join(out, 'line.svg'), 'utf8'), /^<\?xml[^]*<svg[^]*<\/svg>\s*$/);
     });
+
+    it('get a picture that a later block of the same text makes', () => {
+        const chart = directive('sales.png', '{"type":"bar","data":{"A":1,"B":2}}');
+        const out = extract(directive('r.pdf', '# R\n\n![Sales](sales.png)\n') + chart);
+        assert.match(tool('pdfimages', '-list', join(out, 'r.pdf')), /image/);
+        const lost = spawnSync(BINARY, ['extract', '--out', join(folder, String(++run))], {
+            input: directive('q.pdf', '![Sales](never.png)\n'), encoding: 'utf8',
+        });
+        assert.equal(lost.status, 3);
+        assert.match(lost.stderr, /wrote .*q\.pdf/);
+        assert.match(lost.stderr, /invalid_content: The file "q\.pdf" names a picture/);
+    });
 });

@@ -24,6 +24,18 @@ class Echo {
             const asked = JSON.parse(Buffer.concat(parts).toString());
             this.last = asked;
             const content = asked.messages.at(-1).content;
+            if (asked.stream) {
+                response.writeHead(200, { 'content-type': 'text/event-stream' });
+                const event = (delta, finish_reason = null) =>
+                    response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+                for (let at = 0; at < content.length; at += 40) {
+                    event({ content: content.slice(at, at + 40) });
+                    await sleep(15);
+                }
+                event({}, 'stop');
+                response.end('data: [DONE]\n\n');
+                return;
+            }
             const message = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] };
             response.writeHead(200, { 'content-type': 'application/json' });
             response.end(JSON.stringify(message));
@@ -67,6 +79,15 @@ function together(worker, tests) {
         assert.equal(reply.status, 200);
         return reply.json();
     };
+    all.stream = async (content) => {
+        const reply = await fetch(`${all.penstock.url}/v1/chat/completions`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', authorization: 'Bearer sk-e2e-render' },
+            body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content }] }),
+        });
+        assert.equal(reply.status, 200);
+        return (await reply.text()).split('\n').filter((line) => line.startsWith('data: ')).map((line) => line.slice(6));
+    };
     all.download = async ({ id }) => {
         const reply = await fetch(`${all.penstock.url}/v1/files/${id}/content`, { headers: { authorization: 'Bearer sk-e2e-render' } });
         assert.equal(reply.status, 200);
@@ -93,6 +114,9 @@ describe('documents and charts', { timeout: 120_000 }, () => {
             ['pdf', TEXT, '%PDF-'],
             ['png', CHART, '\x89PNG'],
             ['svg', CHART, '<'],
+            ['csv', 'a;b\n1;2', 'a,b\r\n1,2\r\n'],
+            ['ics', '{"events":[{"summary":"x","start":"2026-07-01"}]}', 'BEGIN:VCALENDAR\r\n'],
+            ['zip', '=== r.docx ===\n# R\n=== src/a.py ===\nprint(1)', 'PK\x03\x04'],
         ];
         for (const [format, source, magic] of kinds)
             it(`are made: ${format}`, async () => {
@@ -112,12 +136,32 @@ describe('documents and charts', { timeout: 120_000 }, () => {
             for (const [format] of kinds) assert.match(said, new RegExp(`Formats: [^\\\\]*\\b${format}\\b`));
         });
 
-        it('wait for a picture of the same reply that they name', async () => {
-            const alone = await all.ask(directive('r.pdf', '# R\n\n![Sales](sales.png)\n'));
-            const both = await all.ask(directive('sales.png', CHART) + directive('r.pdf', '# R\n\n![Sales](sales.png)\n'));
-            assert.deepEqual(both.outbound_artifacts.map((a) => a.filename).sort(), ['r.pdf', 'sales.png']);
-            const size = (reply) => reply.outbound_artifacts.find((a) => a.filename === 'r.pdf').bytes;
-            assert.ok(size(both) > size(alone) + 5000, `${size(both)} bytes with the picture, ${size(alone)} without`);
+        const REPORT = directive('r.pdf', '# R\n\n![Sales](sales.png)\n');
+        const size = (reply) => reply.outbound_artifacts.find((a) => a.filename === 'r.pdf').bytes;
+
+        it('wait for a picture of the same reply that they name, wherever it stands', async () => {
+            const alone = await all.ask(REPORT);
+            assert.equal(alone.flagForReview, true);
+            assert.match(alone.reason, /^invalid_content: The file "r\.pdf" names a picture/);
+            for (const text of [directive('sales.png', CHART) + REPORT, REPORT + directive('sales.png', CHART)]) {
+                const both = await all.ask(text);
+                assert.deepEqual(both.outbound_artifacts.map((a) => a.filename).sort(), ['r.pdf', 'sales.png']);
+                assert.equal(both.flagForReview, undefined, both.reason);
+                assert.ok(size(both) > size(alone) + 5000, `${size(both)} bytes with the picture, ${size(alone)} without`);
+            }
+        });
+
+        it('wait for pictures while the reply streams, and no longer than that', async () => {
+            const told = async (content) => {
+                const events = (await all.stream(content)).filter((e) => e !== '[DONE]').map((e) => JSON.parse(e));
+                return events.find((e) => e.outbound_artifacts);
+            };
+            const other = directive('q.docx', '![a](sales.png)\n\n![b](never.png)\n');
+            const both = await told(`${REPORT}A.${other}B.${directive('sales.png', CHART)}C.`);
+            assert.deepEqual(both.outbound_artifacts.map((a) => a.filename), ['r.pdf', 'q.docx', 'sales.png']);
+            assert.match(both.reason, /^invalid_content: The file "q\.docx" names a picture [^;]*$/);
+            const failed = await told(`${REPORT}A.${directive('sales.png', '{"type":"nonsense"}')}B.`);
+            assert.deepEqual(failed.outbound_artifacts.map((a) => a.filename), ['r.pdf']);
         });
 
         it('are told apart from files that come as they are', async () => {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -75,6 +76,83 @@ static void text_formats(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check(&rows[i], false);
+}
+
+static void json_is_repaired_once(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"json", "{'a': 1, 'b': [1, 2,],} // done", FLAG_NONE, "{\"a\":1,\"b\":[1,2]}"},
+        {"json", "[{\"a\":\"x\",},\n # note\n 1e300, 12345678901234567890123]", FLAG_NONE,
+         "[{\"a\":\"x\"},1e300,12345678901234567890123]"},
+        {"json", "{\"a\":1} {\"b\":2,}", FLAG_INVALID_CONTENT, NULL},
+        {"json", "[1, 2", FLAG_INVALID_CONTENT, NULL},
+        {"json", "x, y", FLAG_INVALID_CONTENT, NULL},
+        {"geojson", "{\"type\":\"Point\",\"coordinates\":[1,2,]}", FLAG_NONE,
+         "{\"type\":\"Point\",\"coordinates\":[1,2]}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check(&rows[i], false);
+}
+
+/* The inside of an <svg> element. */
+static void drawings_only_draw(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "<defs><linearGradient id=\"g\"><stop offset=\"0\"/></linearGradient></defs><rect fill=\"url(#g)\"/>",
+        "<use xlink:href=\"#a\"/><a href=\"#top\"><text>x &lt; y</text></a>",
+        "<image href=\"data:image/png;base64,iVBORw0KGgo=\"/><image href=' DATA:image/jpeg;base64,/9j/'/>",
+        "<style>.a{fill:url('#g')} .b > .c {stroke:red}</style><style><![CDATA[.a{fill:red}]]></style>",
+        "<metadata><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"/></metadata>",
+        "<sodipodi:namedview/><text>javascript:</text><text aria-label=\"C:\\x\">on</text>",
+        "<animate attributeName=\"x\" from=\"0\" to=\"9\" dur=\"1s\"/>",
+    };
+    static const char *const bad[] = {
+        "<script>x()</script>",
+        "<svg:SCRIPT/>",
+        "<x:script xmlns:x=\"http://www.w3.org/1999/xhtml\"/>",
+        "<x:b xmlns:x=\"http://www.w3.org/1999/&#120;html\"/>",
+        "<foreignObject><p/></foreignObject>",
+        "<p>x</p>",
+        "<x:iframe/>",
+        "<rect onclick=\"x()\"/>",
+        "<rect ONLOAD='x'/>",
+        "<a href=\"https://h.test/\"><rect/></a>",
+        "<a xlink:href=\"javascript:x()\"/>",
+        "<use href=\"other.svg#a\"/>",
+        "<image href=\"data:image/svg+xml;base64,AAAA\"/>",
+        "<image href=\"//h.test/a.png\"/>",
+        "<rect fill=\"url(http://h.test/a)\"/>",
+        "<rect fill=\"&#117;RL( 'http://h.test/a')\"/>",
+        "<rect fill=\"&#x75;rl(//h.test)\"/>",
+        "<rect style=\"fill:\\75rl(//h.test)\"/>",
+        "<style>@import 'x.css';</style>",
+        "<style>a{b:c}<![CDATA[@IMPORT 'x']]></style>",
+        "<style>@&#105;mport 'x'</style>",
+        "<style>@\\69mport 'x'</style>",
+        "<style>a{background:url(//h.test/x)}</style>",
+        "<set attributeName=\"href\" to=\"javascript:x()\"/>",
+        "<set attributeName=\"onclick\" to=\"x()\"/>",
+        "<?xml-stylesheet href=\"http://h.test/a.css\"?>",
+    };
+    char text[512];
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        snprintf(text, sizeof text, "<svg xmlns=\"http://www.w3.org/2000/svg\">%s</svg>", good[i]);
+        check(&(struct row){"svg", text, FLAG_NONE, NULL}, false);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(text, sizeof text, "<svg xmlns=\"http://www.w3.org/2000/svg\">%s</svg>", bad[i]);
+        check(&(struct row){"svg", text, FLAG_INVALID_CONTENT, NULL}, false);
+    }
+    check(&(struct row){"svg", "<!DOCTYPE svg [<!ENTITY a \"x\">]><svg/>", FLAG_INVALID_CONTENT, NULL},
+          false);
+    check(&(struct row){"svg", "<?xml-stylesheet href='a.css'?><svg/>", FLAG_INVALID_CONTENT, NULL}, false);
+    check(&(struct row){"svg", "<svg onload=\"x()\"/>", FLAG_INVALID_CONTENT, NULL}, false);
+    check(&(struct row){"svg",
+                        "<?xml version='1.0'?><!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\"><svg/>",
+                        FLAG_NONE, NULL},
+          false);
 }
 
 static void tables_run_no_formula(void **state)
@@ -183,9 +261,14 @@ static void utf8_validity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_formats),   cmocka_unit_test(tables_run_no_formula),
-        cmocka_unit_test(base64_content), cmocka_unit_test(finds_formats),
-        cmocka_unit_test(sniffs),         cmocka_unit_test(utf8_validity),
+        cmocka_unit_test(text_formats),
+        cmocka_unit_test(json_is_repaired_once),
+        cmocka_unit_test(drawings_only_draw),
+        cmocka_unit_test(tables_run_no_formula),
+        cmocka_unit_test(base64_content),
+        cmocka_unit_test(finds_formats),
+        cmocka_unit_test(sniffs),
+        cmocka_unit_test(utf8_validity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,9 @@ static void mistakes(void **state)
         {{"penstock", "demo", "--port", "70000"}, "--port must be a number from 0 to 65535"},
         {{"penstock", "demo", "--port", "x"}, "--port must be a number"},
         {{"penstock", "extract", "a", "b"}, "unexpected \"b\""},
+        {{"penstock", "check", "--help=foo"},
+         "penstock check: --help takes no value; see penstock check --help"},
+        {{"penstock", "help", "chek"}, "unknown command \"chek\"; did you mean check?"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct run r = run(rows[i].words);
@@ -80,14 +83,16 @@ static void help(void **state)
     } rows[] = {
         {{"penstock", "--help"}, {"serve", "check", "demo", "extract", "--version"}},
         {{"penstock", "-h"}, {"Usage: penstock COMMAND"}},
+        {{"penstock", "help"}, {"Usage: penstock COMMAND"}},
+        {{"penstock", "help", "demo"}, {"Usage: penstock demo"}},
         {{"penstock", "--version"}, {"penstock " PENSTOCK_VERSION "\n"}},
         {{"penstock", "serve", "--help"},
          {"--config FILE", "[PENSTOCK_CONFIG]", "[PENSTOCK_LISTEN]", "[PENSTOCK_ADMIN]",
           "[PENSTOCK_STATE_DIR]", "[PENSTOCK_WORKERS]", "[PENSTOCK_PUBLIC_URL]", "[PENSTOCK_LOG_LEVEL]"}},
         {{"penstock", "serve", "--listen", ":1", "--help"}, {"Usage: penstock serve"}},
         {{"penstock", "check", "--help"}, {"check [OPTION…] FILE", "[PENSTOCK_PRINT]"}},
-        {{"penstock", "demo", "-h"}, {"[PENSTOCK_LIVE]", "[PENSTOCK_OUT]", "[PENSTOCK_DEMO_PORT]"}},
-        {{"penstock", "extract", "--help"}, {"[FILE]", "[PENSTOCK_OUT]"}},
+        {{"penstock", "demo", "-h"}, {"[PENSTOCK_LIVE]", "[PENSTOCK_DEMO_OUT]", "[PENSTOCK_DEMO_PORT]"}},
+        {{"penstock", "extract", "--help"}, {"[FILE]", "[PENSTOCK_EXTRACT_OUT]"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct run r = run(rows[i].words);
@@ -105,7 +110,7 @@ static void help(void **state)
 static void options_and_environment(void **state)
 {
     (void)state;
-    setenv("PENSTOCK_OUT", "/env", 1);
+    setenv("PENSTOCK_DEMO_OUT", "/env", 1);
     setenv("PENSTOCK_LIVE", "true", 1);
     setenv("PENSTOCK_DEMO_PORT", "81", 1);
     struct run r = run((const char *const[ARGUMENTS]){"penstock", "demo"});
@@ -126,7 +131,12 @@ static void options_and_environment(void **state)
     done(&r);
     unsetenv("PENSTOCK_LIVE");
     unsetenv("PENSTOCK_DEMO_PORT");
-    unsetenv("PENSTOCK_OUT");
+    unsetenv("PENSTOCK_DEMO_OUT");
+    setenv("PENSTOCK_EXTRACT_OUT", "/files", 1);
+    r = run((const char *const[ARGUMENTS]){"penstock", "extract", "-"});
+    assert_string_equal(r.cli.extract.out, "/files");
+    done(&r);
+    unsetenv("PENSTOCK_EXTRACT_OUT");
     r = run((const char *const[ARGUMENTS]){"penstock", "extract", "-"});
     assert_int_equal(r.cli.command, CLI_EXTRACT);
     assert_null(r.cli.extract.path);

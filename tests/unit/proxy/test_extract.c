@@ -117,7 +117,7 @@ static bool exists(const char *path)
 }
 
 #define DIRECTIVE(metadata, content) "<<<HW_ATTACHMENT\n" metadata "\n---\n" content "\nHW_ATTACHMENT>>>\n"
-#define CSV                          DIRECTIVE("{\"filename\":\"q3.csv\",\"format\":\"csv\"}", "a,b\n1,2")
+#define NOTE                         DIRECTIVE("{\"filename\":\"q3.txt\",\"format\":\"txt\"}", "a,b\n1,2")
 
 static void test_texts(void **state)
 {
@@ -127,13 +127,13 @@ static void test_texts(void **state)
     } cases[] = {
         {"", "", "", 0},
         {"No file.\r\n\ttab \\n \\u0041 \"x\" \x7f\n", "No file.\r\n\ttab \\n \\u0041 \"x\" \x7f\n", "", 0},
-        {"Here:\n\n" CSV "\nBye", "Here:\n\n\nBye", "wrote ", 0},
+        {"Here:\n\n" NOTE "\nBye", "Here:\n\n\nBye", "wrote ", 0},
         {"x HW_ATTACHMENT>>> y", "x  y", "stray_marker: ", 3},
         {"x\n<<<HW_ATTACHMENT\n{\"format\":\"csv\"}\n---\na", "x\n", "unterminated: ", 3},
         {"x\n" DIRECTIVE("{]", "a") "y", "x\ny", "invalid_metadata: ", 3},
         {"x\n" DIRECTIVE("{\"filename\":\"a.json\"}", "{") "y", "x\ny", "invalid_content: ", 3},
         {"x\n" DIRECTIVE("{\"format\":\"nosuch\"}", "{") "y", "x\ny", "unsupported_format: ", 3},
-        {CSV, "Attached: q3.csv.\n", "", 0},
+        {NOTE, "Attached: q3.txt.\n", "", 0},
     };
     struct place *p = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -150,15 +150,15 @@ static void test_never_overwrites(void **state)
 {
     struct place *p = *state;
     char path[DEMO_PATH];
-    assert_int_equal(extract(p, SPAN_LIT("x\n" CSV CSV)), 0);
-    assert_file(p->out, "q3.csv", SPAN_LIT("a,b\n1,2"));
-    assert_file(p->out, "q3 (2).csv", SPAN_LIT("a,b\n1,2"));
-    assert_int_equal(demo_io_path(path, p->out, "q3 (3).csv"), 0);
+    assert_int_equal(extract(p, SPAN_LIT("x\n" NOTE NOTE)), 0);
+    assert_file(p->out, "q3.txt", SPAN_LIT("a,b\n1,2"));
+    assert_file(p->out, "q3 (2).txt", SPAN_LIT("a,b\n1,2"));
+    assert_int_equal(demo_io_path(path, p->out, "q3 (3).txt"), 0);
     assert_int_equal(symlink("nowhere", path), 0); /* also counts as there */
-    assert_int_equal(extract(p, SPAN_LIT("x\n" CSV)), 0);
-    assert_file(p->out, "q3 (4).csv", SPAN_LIT("a,b\n1,2"));
+    assert_int_equal(extract(p, SPAN_LIT("x\n" NOTE)), 0);
+    assert_file(p->out, "q3 (4).txt", SPAN_LIT("a,b\n1,2"));
     for (int i = 0; i < 2; i++)
-        assert_int_equal(extract(p, SPAN_LIT("x\n" CSV DIRECTIVE("{\"filename\":\"../q3.json\"}", "{"))), 3);
+        assert_int_equal(extract(p, SPAN_LIT("x\n" NOTE DIRECTIVE("{\"filename\":\"../q3.json\"}", "{"))), 3);
     assert_file(p->out, "quarantine/01.txt", SPAN_LIT("\n{\"filename\":\"../q3.json\"}\n---\n{\n"));
     assert_file(p->out, "quarantine/01-2.txt", SPAN_LIT("\n{\"filename\":\"../q3.json\"}\n---\n{\n"));
 }
@@ -171,7 +171,7 @@ static void test_limits(void **state)
     setenv("PENSTOCK_LIMITS_DIRECTIVES", "2", 1);
     setenv("PENSTOCK_LIMITS_DIRECTIVE", "2KiB", 1);
     for (int i = 0; i < 80; i++)
-        buf_adds(&text, CSV);
+        buf_adds(&text, NOTE);
     assert_int_equal(extract(p, buf_span(&text)), 3);
     assert_said(p, "too_many: ");
     assert_said(p, "too_many: 14 more files");
@@ -199,14 +199,14 @@ static void test_long_text(void **state)
         buf_addc(&text, (char)(i % 251));
     buf_addc(&text, '\n');
     buf_add(&client, buf_span(&text));
-    buf_adds(&text, CSV);
+    buf_adds(&text, NOTE);
     for (unsigned i = 0; i < 70000; i++) {
         buf_addc(&text, (char)(i * 7));
         buf_addc(&client, (char)(i * 7));
     }
     assert_int_equal(extract(p, buf_span(&text)), 0);
     assert_file(p->root, "captured", buf_span(&client));
-    assert_file(p->out, "q3.csv", SPAN_LIT("a,b\n1,2"));
+    assert_file(p->out, "q3.txt", SPAN_LIT("a,b\n1,2"));
     buf_free(&text);
     buf_free(&client);
 }
@@ -223,13 +223,32 @@ static void test_errors(void **state)
     restore(STDERR_FILENO, err);
     assert_said(p, "/no/such/file");
     snprintf(p->out, sizeof p->out, "%s/in/below", p->root); /* below a file */
-    assert_int_equal(extract(p, SPAN_LIT("x\n" CSV "y")), 1);
+    assert_int_equal(extract(p, SPAN_LIT("x\n" NOTE "y")), 1);
     assert_file(p->root, "captured", SPAN_LIT("x\ny"));
+}
+
+/* A directory that cannot be made is one fault, however many files were to go there. */
+static void test_no_directory_is_said_once(void **state)
+{
+    struct place *p = *state;
+    char *said = NULL;
+    size_t n = 0;
+    snprintf(p->out, sizeof p->out, "%s/in/below", p->root); /* below a file */
+    assert_int_equal(extract(p, SPAN_LIT("x\n" NOTE NOTE "y " DIRECTIVE("{]", "a") NOTE)), 1);
+    FILE *f = fopen(p->err, "r");
+    assert_non_null(f);
+    unsigned times = 0;
+    while (getline(&said, &n, f) > 0)
+        times += strstr(said, "cannot make the directory") != NULL;
+    free(said);
+    fclose(f);
+    assert_int_equal(times, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_no_directory_is_said_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_never_overwrites, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),

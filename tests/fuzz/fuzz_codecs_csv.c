@@ -1,0 +1,21 @@
+/* Comma text from any of the forms of its source. */
+#include <stdint.h>
+
+#include "jobs/renderer.h"
+
+extern const struct renderer_ops render_csv;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct render_params params = {.format = "csv", .title = "T", .made_at = 1790000000};
+    char sentence[RENDER_SENTENCE] = "";
+    struct buf out;
+    buf_init(&out, 16 << 20);
+    enum render_status status = render_csv.render(span_of((const char *)data, size), &params, &out, sentence);
+    if (status == RENDER_FAILED || (status != RENDER_OK && !sentence[0]))
+        __builtin_trap();
+    buf_free(&out);
+    return 0;
+}
