@@ -79,6 +79,15 @@ fuzz: ## fuzz for SECONDS=60 in all
 	$(call title,fuzzing)
 	@scripts/fuzz $(SECONDS)
 
+.PHONY: attack
+attack: ## hostile sources and 10,000 mutants for each renderer, under sanitizers (about ten minutes)
+	$(call title,attack)
+	@cmake --preset debug -Wno-dev >/dev/null
+	@nice cmake --build --preset debug -j $(JOBS) --target attack
+	@for renderer in docx pdf pptx xlsx chart csv; do \
+	  nice build/debug/attack $$renderer --mutants 10000 --write build/debug tests/fuzz/corpus/codecs_$$(echo $$renderer | sed s/csv/xlsx/) || exit 1; \
+	done
+
 .PHONY: check-docker
 check-docker: ## build the container image with buildah on a bare Debian, and run it (root)
 	$(call title,container image)

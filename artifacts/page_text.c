@@ -217,7 +217,8 @@ void page_text_flow(struct page *p, struct page_text *t, const struct text_style
     g_object_unref(layout);
 }
 
-/* The length of the next piece: up to its last blank, or at least to a whole character. */
+/* The length of the next piece: up to its last blank; without one a short piece of whole characters, for what
+ * pango does then for each line grows with all that is left. */
 static size_t piece_of(struct span text)
 {
     if (text.n <= PAGE_PIECE)
@@ -225,7 +226,7 @@ static size_t piece_of(struct span text)
     for (size_t n = PAGE_PIECE; n > PAGE_PIECE / 2; n--)
         if (text.p[n - 1] == ' ' || text.p[n - 1] == '\n')
             return n;
-    size_t n = PAGE_PIECE;
+    size_t n = PAGE_PIECE / 4;
     while (n > 1 && ((unsigned char)text.p[n] & 0xc0) == 0x80)
         n--;
     return n;
