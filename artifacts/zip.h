@@ -6,7 +6,7 @@
  *   JSON: {"files":[{"path":"a/b.txt","content":"…"},{"path":"c.png","base64":"…"}]}, the list alone, or an
  * object of contents by path. Used in the worker alone. Pure.
  */
-#include "artifacts/arena.h"
+#include "base/arena.h"
 #include "jobs/renderer.h"
 
 enum {
