@@ -8,8 +8,7 @@
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
- *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends the
- * others
+ *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
  *   PLACE (disk thread)     texts are read and counted, everything is placed, originals are kept
  *      |
