@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "proxy/conversion.h"
 
 /* ---- what did not go ---- */
 
@@ -32,7 +33,7 @@ static int resolve(struct attach_job *j)
         .file_max = l->attachment_file,
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
-        .converts = attach_converts,
+        .converts = conversion_offered,
         .arg = j->renders,
     };
     if (j->parent)
