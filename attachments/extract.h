@@ -45,6 +45,7 @@ extern const struct renderer_ops extract_csv_ops;   /* "text:csv", "text:tsv" */
 extern const struct renderer_ops extract_html_ops;  /* "text:html" */
 extern const struct renderer_ops extract_pdf_ops;   /* "text:pdf" */
 extern const struct renderer_ops extract_rtf_ops;   /* "text:rtf" */
+extern const struct renderer_ops extract_text_ops;  /* "text:plain": UTF-16 */
 extern const struct renderer_ops extract_video_ops; /* "text:video", see EXTRACT_PARTS */
 
 #endif

@@ -353,7 +353,7 @@ static void write_head(const struct film *f, struct buf *out)
     buf_adds(&text, "### Video (");
     for (const char *p = f->name; *p; p++)
         buf_addc(&text, (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p);
-    buf_printf(&text, "%s%s, %s, %u x %u)\n", *f->name ? ", " : "", f->media.type, length, f->wide, f->high);
+    buf_printf(&text, "%s%s, %s, %u x %u)", *f->name ? ", " : "", f->media.type, length, f->wide, f->high);
     parts_add("text/markdown", buf_span(&text), out);
     buf_free(&text);
 }
