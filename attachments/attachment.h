@@ -5,8 +5,8 @@
  * known and text that is counted. Knows neither providers nor the event loop: attachments_declare is quick
  * and needs no files; attachments_resolve reads files, decodes and hashes, so it belongs in a job's thread.
  *
- *   declare --> resolve (bytes, media types, text) --> check limits --> context_write and the caller's
- * placing
+ *   declare --> resolve (bytes, media types, text) --> what must be converted is converted, by the caller
+ *           --> check limits --> context_write and the caller's placing
  *
  * Errors name the place in the array and the field: "attachments[1].type: …".
  */
@@ -24,6 +24,8 @@ enum attachment_decision { ATTACHMENT_PASSED, ATTACHMENT_BLANK, ATTACHMENT_NOT_P
 /* It is in no array: it was forwarded from a parent's consult. */
 #define ATTACHMENT_FORWARDED SIZE_MAX
 
+struct conversion;
+
 struct attachment {
     size_t index; /* in the caller's array, or ATTACHMENT_FORWARDED */
     enum attachment_source source;
@@ -36,8 +38,11 @@ struct attachment {
     struct span value;
 
     /* filled in by attachments_resolve */
-    struct buf bytes;    /* of a file; of forwarded content its JSON text */
-    struct buf text;     /* of content, and of a file that goes as text it is a span of, see below */
+    struct buf bytes; /* of a file; of forwarded content its JSON text */
+    struct buf text;  /* of content; and what `conversion` made of a file, empty until then */
+    /* How the file is to become text; NULL: it goes as it is. */
+    const struct conversion *conversion;
+    char converter[72];  /* what did it, with its version: "pdf 1"; empty: nothing did */
     struct span base64;  /* `value` when it is just what a provider wants; else n = 0 */
     struct media media;  /* of a file, as sniffed; of content text/plain */
     uint64_t size;       /* bytes of the file, or of the text */
@@ -65,17 +70,24 @@ struct attachment_settings {
     size_t file_max;                  /* bytes of one file; inclusive */
     size_t total_max;                 /* bytes of all files together */
     size_t characters_max;            /* of all text together; inclusive */
+    /* Whether this host has the extractor of that format; NULL: it has none. Called in the job's thread. */
+    bool (*converts)(const void *arg, const char *format);
+    const void *arg;
 };
 
 /*
- * Reads, decodes, sniffs, hashes and counts all of them; blocking. -1 with *e: any ATTACHMENT_ code, and that
- * attachment's decision is ATTACHMENT_REFUSED (of a sum that is too large, the largest one's).
+ * Reads, decodes, sniffs, hashes and counts all of them, but for what is to be converted; blocking. -1 with
+ * *e: any ATTACHMENT_ code, and that attachment's decision is ATTACHMENT_REFUSED (of a sum that is too large,
+ * the largest one's).
  */
 int attachments_resolve(struct attachments *a, const struct attachment_settings *s, struct error *e) MUST_USE;
 
-/* Whether it goes as text: content, and files that are text and not native. */
+/* Counts all text once more, when conversions and `native` have been decided. As attachments_resolve. */
+int attachments_check_text(struct attachments *a, size_t max, struct error *e) MUST_USE;
+
+/* Whether it goes as text: content, files that are text or become it, and are not native. */
 bool attachment_is_text(const struct attachment *a);
-/* That text. */
+/* That text; before its conversion empty. */
 struct span attachment_text(const struct attachment *a);
 /* "attachments[3]", or of a forwarded one the name it goes by. For messages. */
 void attachment_place(const struct attachment *a, char out[128]);

@@ -6,6 +6,7 @@
 
 #include "attachments/attachment.h"
 #include "attachments/base64.h"
+#include "attachments/extract.h"
 #include "attachments/paths.h"
 #include "base/json.h"
 #include "base/xalloc.h"
@@ -39,12 +40,12 @@ struct attachment *attachments_add(struct attachments *a)
 
 bool attachment_is_text(const struct attachment *a)
 {
-    return a->source == ATTACHMENT_CONTENT || (a->media.kind == MEDIA_TEXT && !a->native);
+    return a->source == ATTACHMENT_CONTENT || a->conversion || (a->media.kind == MEDIA_TEXT && !a->native);
 }
 
 struct span attachment_text(const struct attachment *a)
 {
-    return buf_span(a->source == ATTACHMENT_CONTENT ? &a->text : &a->bytes);
+    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion ? &a->text : &a->bytes);
 }
 
 const char *attachment_title(const struct attachment *a)
@@ -157,17 +158,27 @@ static const char *field_of(const struct attachment *a)
     return a->source == ATTACHMENT_PATH ? "path" : "data";
 }
 
-/* What is neither text nor an image needs a converter, of which there is none here. */
-static int check_handling(const struct attachment *a, struct error *e)
+/* What is neither text nor an image needs an extractor; text for which there is none goes as it is. */
+static int choose_conversion(struct attachment *a, const struct attachment_settings *s, struct error *e)
 {
-    char place[128];
-    if (a->native || a->media.kind == MEDIA_TEXT || a->media.kind == MEDIA_IMAGE)
+    char place[128], why[160] = "Files of this type cannot be converted to text";
+    if (a->native || a->media.kind == MEDIA_IMAGE)
         return 0;
+    const struct conversion *c = a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
+    if (c && s->converts && s->converts(s->arg, c->format))
+        a->conversion = c;
+    if (a->conversion || a->media.kind == MEDIA_TEXT)
+        return 0;
+    if (c && c->needs)
+        snprintf(why, sizeof why, "To convert it to text the proxy's host needs %s, which it has not",
+                 c->needs);
+    else if (c)
+        snprintf(why, sizeof why, "Converting it to text is not available on the proxy's host");
     attachment_place(a, place);
     return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
-                     "%s: it is %s (%s). Converting this type to text is not available in this version; "
-                     "handling: native sends it as it is, where the provider can take it.",
-                     place, a->media.word, a->media.type);
+                     "%s: it is %s (%s). %s; send it in another format, or with handling: native where the "
+                     "provider can take it.",
+                     place, a->media.word, a->media.type, why);
 }
 
 static int resolve_file(struct attachment *a, const struct attachment_settings *s, struct error *e)
@@ -187,9 +198,9 @@ static int resolve_file(struct attachment *a, const struct attachment_settings *
         return refuse(a, ERROR_ATTACHMENT_INVALID, field_of(a), "is empty", e);
     fill_digest(bytes, a->sha256);
     a->media = sniff_media(bytes, span_str(a->name));
-    if (check_handling(a, e) < 0)
+    if (choose_conversion(a, s, e) < 0)
         return -1;
-    a->characters = attachment_is_text(a) ? limits_characters(bytes) : 0;
+    a->characters = attachment_is_text(a) ? limits_characters(attachment_text(a)) : 0;
     return 0;
 }
 
@@ -223,21 +234,28 @@ static int resolve_one(struct attachment *a, const struct attachment_settings *s
     return 0;
 }
 
+int attachments_check_text(struct attachments *a, size_t max, struct error *e)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->list[i].characters > a->list[largest].characters)
+            largest = i;
+    if (limits_check(a, max, e) == 0)
+        return 0;
+    a->list[largest].decision = ATTACHMENT_REFUSED;
+    return -1;
+}
+
 int attachments_resolve(struct attachments *a, const struct attachment_settings *s, struct error *e)
 {
-    size_t total = 0, largest = 0;
+    size_t total = 0;
     for (size_t i = 0; i < a->n; i++) {
         if (resolve_one(&a->list[i], s, &total, e) < 0) {
             a->list[i].decision = ATTACHMENT_REFUSED;
             return -1;
         }
-        if (a->list[i].characters > a->list[largest].characters)
-            largest = i;
     }
-    if (limits_check(a, s->characters_max, e) == 0)
-        return 0;
-    a->list[largest].decision = ATTACHMENT_REFUSED;
-    return -1;
+    return attachments_check_text(a, s->characters_max, e);
 }
 
 /* ---- the record ---- */
@@ -276,6 +294,7 @@ void attachments_record(const struct attachments *a, const char *refused, struct
             add_member("handling", at->native ? "native" : "preprocess", out);
         if (at->index == ATTACHMENT_FORWARDED)
             buf_adds(out, ",\"forwarded\":true");
+        add_member("converter", at->converter, out);
         add_member("decision",
                    refused && at->decision == ATTACHMENT_PASSED ? "not_sent" : decision_name(at->decision),
                    out);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "jobs/document.h"
+#include "jobs/program_cage.h"
 #include "jobs/wire.h"
 
 enum { SEALS = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK, ABOVE_ALL = 64 };
@@ -131,14 +132,22 @@ static int take_document(const struct renderer_ops *r)
  */
 _Noreturn void child_run(const struct child_start *start)
 {
-    const struct render_limits *limits = start->renderer ? &start->renderer->limits : &trial;
+    const struct program *program = start->program;
+    struct sandbox_entry entry = {.sandbox = start->sandbox,
+                                  .first_closed = program_first_closed(program),
+                                  .parent = start->parent,
+                                  .limits = start->renderer ? &start->renderer->limits : &trial,
+                                  .fonts = start->fonts,
+                                  .reads = start->renderer ? start->renderer->reads : NULL};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGTERM, SIG_DFL);
-    if (place_descriptors(start))
+    if (place_descriptors(start) || (program && program_prepare(program, start->sandbox)))
         _exit(1);
-    unsigned layers = sandbox_enter(start->sandbox, limits, start->fonts, start->parent);
+    unsigned layers = sandbox_enter(&entry);
+    if (program)
+        layers &= program_layers(program);
     if (say_proven(layers) || (start->required && layers != SANDBOX_ALL) || !start->renderer)
         _exit(1);
     _exit(take_document(start->renderer));

@@ -1,11 +1,12 @@
 #ifndef JOBS_RENDERER_H
 #define JOBS_RENDERER_H
 /*
- * What a renderer is: it turns the text of a directive into the bytes of a file (artifacts/render_*.c). A
- * renderer is linked into the program penstock-worker alone and runs there in a child of its own for each
- * document, in a cage (jobs/sandbox.h): it cannot open, connect, start or signal anything, and is killed at
- * its deadline. What it may do: compute, take memory up to its limit, and, when `fonts` is set, read below
- * the font directories. No temporary files.
+ * What a renderer is: it turns the text of a directive into the bytes of a file (artifacts/render_*.c), or,
+ * as an extractor, the bytes of a document into text (attachments/extract.h). A renderer is linked into the
+ * program penstock-worker alone and runs there in a child of its own for each document, in a cage
+ * (jobs/sandbox.h): it cannot open, connect, start or signal anything, and is killed at its deadline. What it
+ * may do: compute, take memory up to its limit, and read below the folders of `reads` and, when `fonts` is
+ * set, of fonts. No temporary files.
  *
  * Renderers are functions of their arguments: the same source and the same parameters give the same bytes
  * (the time is in the parameters). The source is untrusted text of any bytes; the renderer caps what it
@@ -15,6 +16,8 @@
 
 #include "base/buf.h"
 #include "base/span.h"
+
+struct program;
 
 enum {
     RENDER_SENTENCE = 256, /* room for a sentence, with its terminator */
@@ -76,10 +79,16 @@ struct renderer_ops {
     const char *const *formats;
     struct render_limits limits;
     bool fonts; /* needs to read font files and fontconfig's files and cache */
+    /* Files and folders that it may read beside these, NULL at the end; may be NULL. One that is not there
+     * is passed over. */
+    const char *const *reads;
+    /* What it may run beside it (jobs/program.h); NULL: nothing. Not together with `fonts`. */
+    const struct program *program;
     /*
      * Once in the spawner, before the first child is forked: loads what every document needs (FcInit, fonts).
      * Trusted input only. May not make a thread, nor lay out text with pango (which makes one). May be NULL;
-     * -1: this renderer does not work here, and its formats are not offered.
+     * -1: this renderer does not work here, and its formats are not offered; 1: likewise, but nothing is
+     * wrong, since what it needs need not be installed.
      */
     int (*warm)(void);
     /*
@@ -93,7 +102,9 @@ struct renderer_ops {
 
 /* Every renderer of this program, NULL at the end (artifacts/render_registry.c). */
 extern const struct renderer_ops *const renderer_list[];
-/* The renderer of a format; NULL: none. */
+/* Every extractor of it, NULL at the end (attachments/extract_registry.c). */
+extern const struct renderer_ops *const extractor_list[];
+/* The renderer of a format in `renderer_list`; NULL: none. */
 const struct renderer_ops *renderer_find(const char *format);
 
 #endif

@@ -9,11 +9,13 @@
  *   user          root becomes nobody; no capability is left
  *   rlimits       address space, CPU, file size, descriptors, processes, no core
  *   privileges    no_new_privs, not dumpable, killed when the spawner dies
- *   landlock      no path at all, or reading below the font directories alone; no TCP; no signal or abstract
- *                 socket outside
- *   seccomp       an allow list; everything else fails with EPERM. No socket, exec, process, signal, ptrace,
- *                 executable memory; open only for reading and only with `fonts`; threads only with `fonts`
+ *   landlock      no path at all, or reading below the folders of fonts or of `reads` alone; no TCP; no
+ * signal or abstract socket outside seccomp       an allow list; everything else fails with EPERM. No socket,
+ * exec, process, signal, ptrace, executable memory; open only for reading and only with `fonts` or `reads`;
+ * threads only with `fonts` A program that a child runs is in a cage of the same kind, with what is said in
+ * jobs/program.h.
  */
+#include "jobs/program.h"
 #include "jobs/renderer.h"
 
 enum sandbox_layer {
@@ -33,12 +35,25 @@ struct sandbox;
 /* NULL: the kernel or the library cannot filter system calls. */
 struct sandbox *sandbox_create(void) MUST_USE;
 void sandbox_destroy(struct sandbox *s);
+
+struct sandbox_entry {
+    const struct sandbox *sandbox; /* NULL: no seccomp */
+    int first_closed;              /* descriptors below it are in place, all others are closed */
+    int parent;                    /* the pid whose end is this one's end */
+    /* Of a child: */
+    const struct render_limits *limits;
+    bool fonts;
+    const char *const *reads; /* of the renderer; may be NULL */
+    /* Of a program's runner, with its file, and where in memory execve will find that path: */
+    const struct program *program; /* NULL: a child */
+    const char *path, *hidden;
+};
+
 /*
- * In the child, with its three descriptors in place: enters every layer that is to be had and then tries to
- * get out. Answers the layers that are in force (`s` may be NULL: no seccomp). `parent` is the spawner's pid.
- * Never returns when the parent is gone.
+ * Enters every layer that is to be had and then tries to get out. Answers the layers that are in force. Never
+ * returns when the parent is gone.
  */
-unsigned sandbox_enter(const struct sandbox *s, const struct render_limits *limits, bool fonts, int parent);
+unsigned sandbox_enter(const struct sandbox_entry *e);
 /* The names of layers, for a log line: "landlock, seccomp". */
 void sandbox_names(unsigned layers, char out[64]);
 

@@ -45,8 +45,10 @@ struct filter {
     size_t n;
 };
 
+enum kind { KIND_PLAIN, KIND_READS, KIND_FONTS, KIND_PROGRAM, KIND_THREADED_PROGRAM, KINDS };
+
 struct sandbox {
-    struct filter plain, fonts;
+    struct filter filters[KINDS];
 };
 
 /* ---- seccomp: the lists ---- */
@@ -96,14 +98,24 @@ static const int calls[] = {
     SCMP_SYS(rseq),
     SCMP_SYS(membarrier),
     SCMP_SYS(restart_syscall),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(wait4),
     SCMP_SYS(exit),
     SCMP_SYS(exit_group),
 };
 
-static const int font_calls[] = {
+/* Reading by path, of those who may open anything at all. */
+static const int path_calls[] = {
     SCMP_SYS(access),     SCMP_SYS(faccessat),  SCMP_SYS(faccessat2), SCMP_SYS(readlink),
     SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(stat),       SCMP_SYS(lstat),
     SCMP_SYS(statx),      SCMP_SYS(statfs),     SCMP_SYS(getcwd),
+};
+
+/* Of programs and their loader. execve is narrowed once more by guard_exec. */
+static const int program_calls[] = {
+    SCMP_SYS(execve),   SCMP_SYS(arch_prctl), SCMP_SYS(select),
+    SCMP_SYS(pselect6), SCMP_SYS(nanosleep),  SCMP_SYS(clock_nanosleep),
 };
 
 enum { WRITING = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) };
@@ -136,6 +148,15 @@ static int allow_memory(scmp_filter_ctx f)
     return allow_if(f, SCMP_SYS(mmap), 2, PROT_EXEC, 0) | allow_if(f, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
 }
 
+/* Loaders map code from files, which never is memory that can be written. */
+static int allow_code(scmp_filter_ctx f)
+{
+    static const struct scmp_arg_cmp code[] = {
+        {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC | PROT_WRITE, .datum_b = PROT_EXEC},
+        {.arg = 3, .op = SCMP_CMP_MASKED_EQ, .datum_a = MAP_ANONYMOUS, .datum_b = 0}};
+    return seccomp_rule_add_array(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, code);
+}
+
 static int allow_narrow(scmp_filter_ctx f)
 {
     static const unsigned descriptor[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, F_GET_SEALS};
@@ -159,13 +180,28 @@ enum {
                       CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE | CLONE_VFORK
 };
 
-static int allow_fonts(scmp_filter_ctx f)
+static int allow_paths(scmp_filter_ctx f)
+{
+    return allow_each(f, path_calls, sizeof path_calls / sizeof path_calls[0]) |
+           allow_if(f, SCMP_SYS(openat), 2, WRITING, O_RDONLY) |
+           allow_if(f, SCMP_SYS(open), 1, WRITING, O_RDONLY);
+}
+
+static int allow_threads(scmp_filter_ctx f)
 {
     const uint64_t thread = CLONE_VM | CLONE_THREAD | CLONE_SIGHAND;
-    return allow_each(f, font_calls, sizeof font_calls / sizeof font_calls[0]) |
-           allow_if(f, SCMP_SYS(openat), 2, WRITING, O_RDONLY) |
-           allow_if(f, SCMP_SYS(open), 1, WRITING, O_RDONLY) |
-           allow_if(f, SCMP_SYS(clone), 0, thread | NOT_OF_A_THREAD, thread);
+    return allow_if(f, SCMP_SYS(clone), 0, thread | NOT_OF_A_THREAD, thread);
+}
+
+static int allow_kind(scmp_filter_ctx f, enum kind kind)
+{
+    int failed = kind == KIND_PLAIN ? 0 : allow_paths(f);
+    if (kind == KIND_FONTS || kind == KIND_THREADED_PROGRAM)
+        failed |= allow_threads(f);
+    if (kind == KIND_PROGRAM || kind == KIND_THREADED_PROGRAM)
+        failed |=
+            allow_code(f) | allow_each(f, program_calls, sizeof program_calls / sizeof program_calls[0]);
+    return failed;
 }
 
 /* ---- seccomp: compiling and loading ---- */
@@ -181,13 +217,13 @@ static int read_filter(int fd, struct filter *out)
     return pread(fd, out->rules, n, 0) == (ssize_t)n ? 0 : -1;
 }
 
-static int compile(bool fonts, struct filter *out)
+static int compile(enum kind kind, struct filter *out)
 {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     int fd = memfd_create("filter", MFD_CLOEXEC);
     int failed = -1;
     if (f && fd >= 0 && !allow_each(f, calls, sizeof calls / sizeof calls[0]) && !allow_narrow(f) &&
-        (!fonts || !allow_fonts(f)) && !seccomp_export_bpf(f, fd))
+        !allow_kind(f, kind) && !seccomp_export_bpf(f, fd))
         failed = read_filter(fd, out);
     if (fd >= 0)
         close(fd);
@@ -199,28 +235,64 @@ static int compile(bool fonts, struct filter *out)
 struct sandbox *sandbox_create(void)
 {
     struct sandbox *s = xcalloc(1, sizeof *s);
-    if (compile(false, &s->plain) == 0 && compile(true, &s->fonts) == 0)
-        return s;
-    sandbox_destroy(s);
-    return NULL;
+    for (int kind = 0; kind < KINDS; kind++)
+        if (compile((enum kind)kind, &s->filters[kind])) {
+            sandbox_destroy(s);
+            return NULL;
+        }
+    return s;
 }
 
 void sandbox_destroy(struct sandbox *s)
 {
     if (!s)
         return;
-    xfree(s->plain.rules);
-    xfree(s->fonts.rules);
+    for (int kind = 0; kind < KINDS; kind++)
+        xfree(s->filters[kind].rules);
     xfree(s);
 }
 
-static bool enter_seccomp(const struct sandbox *s, bool fonts)
+static bool load(struct sock_filter *rules, size_t n)
 {
-    const struct filter *f = !s ? NULL : fonts ? &s->fonts : &s->plain;
-    if (!f)
-        return false;
-    struct sock_fprog program = {.len = (unsigned short)f->n, .filter = f->rules};
+    struct sock_fprog program = {.len = (unsigned short)n, .filter = rules};
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { LOWER_HALF = 0, UPPER_HALF = 4 };
+#else
+enum { LOWER_HALF = 4, UPPER_HALF = 0 };
+#endif
+
+/* execve only with the path at this one address, which is gone and forgotten once the program runs. */
+static bool guard_exec(const char *hidden)
+{
+    const uint64_t at = (uintptr_t)hidden;
+    const unsigned first = offsetof(struct seccomp_data, args[0]);
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)SYS_execve, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first + LOWER_HALF),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)at, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first + UPPER_HALF),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(at >> 32), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    return load(rules, sizeof rules / sizeof rules[0]);
+}
+
+static bool enter_seccomp(const struct sandbox_entry *e)
+{
+    enum kind kind = !e->program           ? e->fonts   ? KIND_FONTS
+                                             : e->reads ? KIND_READS
+                                                        : KIND_PLAIN
+                     : e->program->threads ? KIND_THREADED_PROGRAM
+                                           : KIND_PROGRAM;
+    if (!e->sandbox || (e->program && !guard_exec(e->hidden)))
+        return false;
+    const struct filter *f = &e->sandbox->filters[kind];
+    return load(f->rules, f->n);
 }
 
 /* ---- landlock ---- */
@@ -234,23 +306,49 @@ static const char *const font_folders[] = {"/usr/share/fonts",      "/usr/local/
                                            "/usr/share/fontconfig", "/etc/fonts",
                                            "/var/cache/fontconfig", NULL};
 
-static int add_folders(int ruleset)
+/* What a program's loader needs: libraries and their index. */
+static const char *const library_folders[] = {"/lib",           "/lib64",           "/usr/lib", "/usr/lib64",
+                                              "/usr/local/lib", "/etc/ld.so.cache", NULL};
+/* The loaders themselves, which the kernel runs for the program. */
+static const char *const loaders[] = {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+                                      "/lib/ld-linux-armhf.so.3",    "/lib/ld-musl-x86_64.so.1",
+                                      "/lib/ld-musl-aarch64.so.1",   NULL};
+
+enum {
+    MAY_READ = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+    MAY_READ_FILE = LANDLOCK_ACCESS_FS_READ_FILE,
+    MAY_RUN = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE
+};
+
+/* What is not on this machine needs no right. A file has no right that only a folder can have. */
+static int add_path(int ruleset, const char *path, unsigned rights)
 {
-    for (size_t i = 0; font_folders[i]; i++) {
-        struct landlock_path_beneath_attr below = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE |
-                                                                     LANDLOCK_ACCESS_FS_READ_DIR,
-                                                   .parent_fd = open(font_folders[i], O_PATH | O_CLOEXEC)};
-        if (below.parent_fd < 0)
-            continue; /* not on this machine */
-        long failed = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
-        close(below.parent_fd);
-        if (failed)
-            return -1;
-    }
-    return 0;
+    struct stat st;
+    struct landlock_path_beneath_attr below = {.parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    if (below.parent_fd < 0)
+        return 0;
+    bool folder = fstat(below.parent_fd, &st) == 0 && S_ISDIR(st.st_mode);
+    below.allowed_access = folder ? rights : rights & ~(unsigned)LANDLOCK_ACCESS_FS_READ_DIR;
+    long failed = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+    close(below.parent_fd);
+    return failed ? -1 : 0;
 }
 
-static bool enter_landlock(bool fonts)
+static int add_paths(int ruleset, const char *const *paths, unsigned rights)
+{
+    int failed = 0;
+    for (size_t i = 0; paths && paths[i]; i++)
+        failed |= add_path(ruleset, paths[i], rights);
+    return failed;
+}
+
+static int add_program(int ruleset, const struct sandbox_entry *e)
+{
+    return add_path(ruleset, e->path, MAY_RUN) | add_paths(ruleset, loaders, MAY_RUN) |
+           add_paths(ruleset, library_folders, MAY_READ) | add_paths(ruleset, e->program->reads, MAY_READ);
+}
+
+static bool enter_landlock(const struct sandbox_entry *e)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
@@ -261,8 +359,10 @@ static bool enter_landlock(bool fonts)
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &r, n, 0);
     if (ruleset < 0)
         return false;
-    bool entered =
-        (!fonts || add_folders(ruleset) == 0) && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+    bool entered = (!e->fonts || add_paths(ruleset, font_folders, MAY_READ) == 0) &&
+                   add_paths(ruleset, e->reads, MAY_READ) == 0 &&
+                   (!e->program || add_program(ruleset, e) == 0) &&
+                   syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);
     return entered;
 }
@@ -296,18 +396,40 @@ static uint64_t address_space(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool enter_rlimits(const struct render_limits *l, bool fonts)
+struct limits {
+    uint64_t cpu_s, file_bytes, memory_bytes; /* memory 0: any */
+    bool threads;
+};
+
+/* A program begins with an empty address space; a child has its spawner's already, and writes its program's
+ * input beside its output. */
+static struct limits limits_of(const struct sandbox_entry *e)
 {
-    bool ok = set_limit(RLIMIT_CPU, l->cpu_s, l->cpu_s + 1) &&
-              set_limit(RLIMIT_FSIZE, l->out_bytes, l->out_bytes) && set_limit(RLIMIT_CORE, 0, 0) &&
+    const struct render_limits *l = e->limits;
+    if (e->program)
+        return (struct limits){.cpu_s = e->program->cpu_s,
+                               .memory_bytes = e->program->memory_bytes,
+                               .threads = e->program->threads};
+    bool feeds = e->first_closed > SANDBOX_FIRST_CLOSED;
+    return (struct limits){
+        .cpu_s = l->cpu_s,
+        .file_bytes = feeds && l->source_bytes > l->out_bytes ? l->source_bytes : l->out_bytes,
+        .memory_bytes = l->memory_bytes ? address_space() + l->memory_bytes : 0,
+        .threads = e->fonts, /* pango starts one */
+    };
+}
+
+static bool enter_rlimits(const struct sandbox_entry *e)
+{
+    struct limits l = limits_of(e);
+    bool ok = set_limit(RLIMIT_CPU, l.cpu_s, l.cpu_s + 1) &&
+              set_limit(RLIMIT_FSIZE, l.file_bytes, l.file_bytes) && set_limit(RLIMIT_CORE, 0, 0) &&
               set_limit(RLIMIT_NOFILE, FILES, FILES) && set_limit(RLIMIT_MEMLOCK, 0, 0) &&
               set_limit(RLIMIT_MSGQUEUE, 0, 0);
-    if (!fonts) /* pango starts a thread, which counts */
+    if (!l.threads) /* they count */
         ok = ok && set_limit(RLIMIT_NPROC, 0, 0);
-    if (LIMIT_MEMORY && l->memory_bytes) {
-        uint64_t most = address_space() + l->memory_bytes;
-        ok = ok && set_limit(RLIMIT_AS, most, most);
-    }
+    if (LIMIT_MEMORY && l.memory_bytes)
+        ok = ok && set_limit(RLIMIT_AS, l.memory_bytes, l.memory_bytes);
     return ok;
 }
 
@@ -371,9 +493,9 @@ static bool connects(void)
     return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;
 }
 
-static bool has_more_descriptors(void)
+static bool has_more_descriptors(int first)
 {
-    for (int fd = SANDBOX_FIRST_CLOSED; fd < 1024; fd++)
+    for (int fd = first; fd < 1024; fd++)
         if (fcntl(fd, F_GETFD) >= 0)
             return true;
     return false;
@@ -398,22 +520,24 @@ static bool prove(int parent)
 
 /* ---- all of it ---- */
 
-unsigned sandbox_enter(const struct sandbox *s, const struct render_limits *limits, bool fonts, int parent)
+/* The user changes before the limits: whoever becomes somebody that has as many processes as he may can start
+ * no program. */
+unsigned sandbox_enter(const struct sandbox_entry *e)
 {
     unsigned layers = 0;
     signal(SIGXFSZ, SIG_IGN); /* a write over the limit fails and is reported as one */
-    if (close_range(SANDBOX_FIRST_CLOSED, ~0U, 0) == 0 && !has_more_descriptors())
+    if (close_range((unsigned)e->first_closed, ~0U, 0) == 0 && !has_more_descriptors(e->first_closed))
         layers |= SANDBOX_DESCRIPTORS;
-    if (enter_rlimits(limits, fonts))
-        layers |= SANDBOX_RLIMITS;
-    if (enter_privileges(parent))
+    if (enter_privileges(e->parent))
         layers |= SANDBOX_PRIVILEGES;
-    if (enter_landlock(fonts))
+    if (enter_rlimits(e))
+        layers |= SANDBOX_RLIMITS;
+    if (enter_landlock(e))
         layers |= SANDBOX_LANDLOCK;
-    if (enter_seccomp(s, fonts))
+    if (enter_seccomp(e))
         layers |= SANDBOX_SECCOMP;
     const unsigned all = SANDBOX_ALL & ~(unsigned)SANDBOX_PROVEN;
-    if (layers == all && prove(parent))
+    if (layers == all && prove(e->parent))
         layers |= SANDBOX_PROVEN;
     return layers;
 }

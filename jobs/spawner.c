@@ -16,9 +16,10 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "jobs/child.h"
+#include "jobs/program_cage.h"
 #include "jobs/wire.h"
 
-enum { CONNECTIONS = 256, QUEUE = 256, CHILDREN_MOST = 64, TRIAL_MS = 5000 };
+enum { CONNECTIONS = 256, QUEUE = 256, CHILDREN_MOST = 64, RENDERERS = 32, TRIAL_MS = 5000 };
 
 struct task {
     struct task *next;
@@ -35,8 +36,9 @@ struct task {
 struct spawner {
     struct spawner_options options;
     struct sandbox *sandbox;
-    unsigned missing; /* layers */
-    bool works[32];   /* by the place in `renderer_list` */
+    unsigned missing;                                /* layers */
+    const struct renderer_ops *renderers[RENDERERS]; /* that work here */
+    size_t nrenderers;
     int signals;
     int peers[CONNECTIONS]; /* -1: free */
     struct task *queue, **last, *running;
@@ -81,20 +83,22 @@ static void hello(struct spawner *s, int peer)
 {
     uint32_t n = 0;
     bool offers = !s->options.required || !s->missing;
-    for (size_t i = 0; offers && renderer_list[i]; i++)
-        for (size_t k = 0; s->works[i] && renderer_list[i]->formats[k]; k++)
+    for (size_t i = 0; offers && i < s->nrenderers; i++)
+        for (size_t k = 0; s->renderers[i]->formats[k]; k++)
             n++;
     buf_reset(&s->out);
     wire_begin(&s->out, WIRE_HELLO, 0);
     wire_add_u32(&s->out, s->missing);
     wire_add_u32(&s->out, n);
-    for (size_t i = 0; offers && renderer_list[i]; i++)
-        for (size_t k = 0; s->works[i] && renderer_list[i]->formats[k]; k++) {
-            wire_add_text(&s->out, span_str(renderer_list[i]->formats[k]));
-            wire_add_text(&s->out, span_str(renderer_list[i]->name));
-            wire_add_text(&s->out, span_str(renderer_list[i]->version));
-            wire_add_u64(&s->out, renderer_list[i]->limits.out_bytes);
+    for (size_t i = 0; offers && i < s->nrenderers; i++) {
+        const struct renderer_ops *r = s->renderers[i];
+        for (size_t k = 0; r->formats[k]; k++) {
+            wire_add_text(&s->out, span_str(r->formats[k]));
+            wire_add_text(&s->out, span_str(r->name));
+            wire_add_text(&s->out, span_str(r->version));
+            wire_add_u64(&s->out, r->limits.out_bytes);
         }
+    }
     send_out(s, peer);
 }
 
@@ -169,8 +173,12 @@ static int start_task(struct spawner *s, struct task *t)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
         return -1;
-    struct child_start c = {
-        .renderer = t->renderer, .fonts = t->renderer->fonts, .in = t->in, .out = t->out, .control = pair[1]};
+    struct child_start c = {.renderer = t->renderer,
+                            .fonts = t->renderer->fonts,
+                            .program = t->renderer->program,
+                            .in = t->in,
+                            .out = t->out,
+                            .control = pair[1]};
     t->started_us = clock_mono_us();
     t->deadline_ms = t->started_us / 1000 + t->wall_ms;
     t->pid = fork_child(s, &c);
@@ -308,10 +316,10 @@ static void enqueue(struct spawner *s, struct task *t)
 
 static const struct renderer_ops *find_working(const struct spawner *s, const char *format)
 {
-    const struct renderer_ops *r = renderer_find(format);
-    for (size_t i = 0; r && renderer_list[i]; i++)
-        if (renderer_list[i] == r)
-            return s->works[i] ? r : NULL;
+    for (size_t i = 0; i < s->nrenderers; i++)
+        for (size_t k = 0; s->renderers[i]->formats[k]; k++)
+            if (!strcmp(s->renderers[i]->formats[k], format))
+                return s->renderers[i];
     return NULL;
 }
 
@@ -446,9 +454,8 @@ static void loop(struct spawner *s)
 
 /* ---- start and end ---- */
 
-/* A child that does nothing but enter the cage, with and without fonts: what it could not enter is missing.
- */
-static unsigned try_cage(struct spawner *s, bool fonts)
+/* A child that does nothing but enter the cage: what it could not enter is missing. */
+static unsigned try_cage(struct spawner *s, bool fonts, const struct program *program)
 {
     int pair[2];
     uint32_t layers = 0;
@@ -456,7 +463,7 @@ static unsigned try_cage(struct spawner *s, bool fonts)
         return SANDBOX_ALL;
     struct timeval most = {.tv_sec = TRIAL_MS / 1000};
     setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-    struct child_start c = {.fonts = fonts, .in = -1, .out = -1, .control = pair[1]};
+    struct child_start c = {.fonts = fonts, .program = program, .in = -1, .out = -1, .control = pair[1]};
     pid_t pid = fork_child(s, &c);
     close(pair[1]);
     if (pid > 0 && hear_proven(s, pair[0], &layers))
@@ -469,13 +476,48 @@ static unsigned try_cage(struct spawner *s, bool fonts)
     return SANDBOX_ALL & ~layers;
 }
 
-static void warm(struct spawner *s)
+static bool has_program(const struct renderer_ops *r)
 {
-    for (size_t i = 0; renderer_list[i] && i < sizeof s->works / sizeof s->works[0]; i++) {
-        s->works[i] = !renderer_list[i]->warm || renderer_list[i]->warm() == 0;
-        if (!s->works[i])
-            log_error("renderer.warm", log_str("renderer", renderer_list[i]->name));
+    char path[256];
+    return !r->program || program_find(r->program, path) == 0;
+}
+
+static void warm_one(struct spawner *s, const struct renderer_ops *r)
+{
+    int missing = r->warm ? r->warm() : 0;
+    if (missing > 0)
+        log_info("renderer.not_installed", log_str("renderer", r->name));
+    else if (missing < 0)
+        log_error("renderer.warm", log_str("renderer", r->name));
+    else
+        s->renderers[s->nrenderers++] = r;
+}
+
+static void warm(struct spawner *s, const struct renderer_ops *const *list)
+{
+    for (; *list && s->nrenderers < RENDERERS; list++)
+        if (!has_program(*list))
+            log_info("renderer.program_missing", log_str("renderer", (*list)->name),
+                     log_str("program", (*list)->program->name));
+        else
+            warm_one(s, *list);
+}
+
+/* One whose program cannot be caged as everything else can is not offered. */
+static void try_programs(struct spawner *s)
+{
+    size_t kept = 0;
+    char names[64];
+    for (size_t i = 0; i < s->nrenderers; i++) {
+        const struct renderer_ops *r = s->renderers[i];
+        unsigned missing = r->program ? try_cage(s, false, r->program) & ~s->missing : 0;
+        sandbox_names(missing, names);
+        if (missing)
+            log_error("sandbox.program_missing", log_str("renderer", r->name), log_str("layers", names));
+        if (!missing || !s->options.required)
+            s->renderers[kept++] = r;
     }
+    s->nrenderers = kept;
 }
 
 static unsigned cores(void)
@@ -551,12 +593,15 @@ int spawner_run(const struct spawner_options *options)
     buf_init(&s.in, WIRE_MESSAGE);
     buf_init(&s.out, WIRE_MESSAGE);
     s.signals = open_signals();
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* of a child that was killed, its program ends here */
     raise_file_limit();
     fcntl(SPAWNER_SOCKET, F_SETFD, FD_CLOEXEC);
     fcntl(SPAWNER_SOCKET, F_SETFL, O_NONBLOCK);
-    warm(&s);
+    for (size_t i = 0; options->lists[i]; i++)
+        warm(&s, options->lists[i]);
     s.sandbox = sandbox_create();
-    s.missing = try_cage(&s, false) | try_cage(&s, true);
+    s.missing = try_cage(&s, false, NULL) | try_cage(&s, true, NULL);
+    try_programs(&s);
     report_cage(&s);
     log_info("spawner.started", log_int("children", s.options.children), log_bool("caged", !s.missing));
     if (s.signals >= 0)

@@ -12,11 +12,14 @@
  */
 #include <stdbool.h>
 
+struct renderer_ops;
+
 enum { SPAWNER_SOCKET = 3 }; /* the listening socket, as inherited */
 
 struct spawner_options {
-    bool required;     /* no document is rendered unless the cage is whole */
-    unsigned children; /* at a time; 0: as many as there are cores */
+    const struct renderer_ops *const *const *lists; /* of renderers, see jobs/renderer.h; NULL at the end */
+    bool required;                                  /* no document is rendered unless the cage is whole */
+    unsigned children;                              /* at a time; 0: as many as there are cores */
 };
 
 /* Until SIGTERM, or until the parent dies. The exit status. */

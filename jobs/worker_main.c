@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "jobs/renderer.h"
 #include "jobs/spawner.h"
 
 const char *__lsan_default_suppressions(void);
@@ -19,7 +20,8 @@ const char *__lsan_default_suppressions(void)
 
 int main(int argc, char **argv)
 {
-    struct spawner_options options = {.required = true};
+    static const struct renderer_ops *const *const lists[] = {renderer_list, extractor_list, NULL};
+    struct spawner_options options = {.lists = lists, .required = true};
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--sandbox=off") == 0)
             options.required = false;

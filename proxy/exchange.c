@@ -215,6 +215,7 @@ void exchange_client_gone(struct exchange *ex)
         relay_room(ex);
         return;
     }
+    attach_stop(ex);
     if (ex->call)
         http_call_cancel(ex->call);
     ex->call = NULL;

@@ -13,7 +13,7 @@
  *             |               v  | head is              stored ----+
  *             |            ATTACH  awaited
  *             |            attachments  ^
- *             |            are read     |
+ *             |            are prepared |
  *             +-- (no consult) ---------+
  *
  * exchange_enter is the only writer of `state` and knows which ways there are. RELAY goes to OVER directly
@@ -109,10 +109,11 @@ struct exchange {
     struct consult_files *files;
     unsigned jobs; /* of this exchange, in the disk queue */
     struct artifact_job *job_list;
-    struct buf artifacts;   /* for the record: entries, comma separated */
-    struct buf reasons;     /* for the record */
-    struct buf attachments; /* for the record: a JSON array, or empty */
-    struct buf not_passed;  /* for the record: entries, comma separated */
+    struct attach_job *attach; /* under way in ATTACH; NULL: none */
+    struct buf artifacts;      /* for the record: entries, comma separated */
+    struct buf reasons;        /* for the record */
+    struct buf attachments;    /* for the record: a JSON array, or empty */
+    struct buf not_passed;     /* for the record: entries, comma separated */
 
     /* time: monotonic, in milliseconds where not said otherwise */
     int64_t deadline_ms, last_sent_ms, wait_since_ms, drain_until_ms;
@@ -156,6 +157,8 @@ void request_send(struct exchange *ex, const struct edits *edits);
  */
 void attach_start(struct exchange *ex, const struct request_facts *facts, struct attachments *list,
                   struct edits *edits, struct buf *room);
+/* The client has gone: nothing is made ready for it any more. May end the exchange. */
+void attach_stop(struct exchange *ex);
 /* Notes for the record what was declared when that is refused. */
 void attach_note(struct exchange *ex, const struct attachments *list, const struct error *e);
 

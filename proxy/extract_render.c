@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attachments/extract.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -39,7 +40,8 @@ struct extract_renders *extract_renders_create(bool sandbox_required, int64_t lo
     r->pool = render_pool_open(&r->launch.address, 1, r->launch.pid ? START_MS : 0);
     const struct render_format *list = render_pool_formats(r->pool, &n);
     for (size_t i = 0; i < n && i < RENDERED_FORMATS; i++)
-        memcpy(r->formats.formats[r->formats.n++], list[i].format, sizeof r->formats.formats[0]);
+        if (!extract_is_format(list[i].format))
+            memcpy(r->formats.formats[r->formats.n++], list[i].format, sizeof r->formats.formats[0]);
     return r;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "attachments/extract.h"
 #include "base/clock.h"
 
 /* Upper bounds in microseconds, from a tenth of a millisecond to five minutes. */
@@ -84,6 +85,21 @@ void metrics_render(struct metrics *m, const char *format, enum render_job_outco
         i++;
     metrics_observe(&m->render[i], us);
     m->renders[outcome]++;
+}
+
+static const char *const conversions[METRICS_CONVERSIONS] = {"pdf",   "docx",  "xlsx",   "pptx", "odt",
+                                                             "epub",  "html",  "csv",    "tsv",  "rtf",
+                                                             "audio", "video", "remote", "other"};
+
+void metrics_convert(struct metrics *m, const char *format, enum render_job_outcome outcome, int64_t us)
+{
+    size_t i = 0;
+    if (extract_is_format(format))
+        format += sizeof EXTRACT_PREFIX - 1;
+    while (i + 1 < METRICS_CONVERSIONS && strcmp(conversions[i], format) != 0)
+        i++;
+    metrics_observe(&m->convert[i], us);
+    m->conversions[outcome]++;
 }
 
 static void head(struct buf *out, const char *name, const char *type, const char *help)
@@ -175,6 +191,18 @@ static void print_renders(const struct metrics *m, struct buf *out)
     for (int o = 0; o < RENDER_JOB_OUTCOMES; o++)
         buf_printf(out, "penstock_renders_total{outcome=\"%s\"} %llu\n",
                    render_job_outcome_name((enum render_job_outcome)o), (unsigned long long)m->renders[o]);
+    head(out, "penstock_convert_seconds", "histogram",
+         "Life of an extractor's process, by the attached document's format.");
+    for (size_t i = 0; i < METRICS_CONVERSIONS; i++) {
+        snprintf(labels, sizeof labels, "format=\"%s\"", conversions[i]);
+        print_histogram(&m->convert[i], "penstock_convert_seconds", labels, out);
+    }
+    head(out, "penstock_conversions_total", "counter",
+         "Conversions of attached documents to text by how they ended.");
+    for (int o = 0; o < RENDER_JOB_OUTCOMES; o++)
+        buf_printf(out, "penstock_conversions_total{outcome=\"%s\"} %llu\n",
+                   render_job_outcome_name((enum render_job_outcome)o),
+                   (unsigned long long)m->conversions[o]);
     head(out, "penstock_render_cache_hits_total", "counter",
          "Documents and charts that need not be drawn again.");
     buf_printf(out, "penstock_render_cache_hits_total %llu\n", (unsigned long long)m->render_cache_hits);

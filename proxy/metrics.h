@@ -15,7 +15,13 @@
 #include "config/config.h"
 #include "jobs/render_job.h"
 
-enum { METRICS_PROVIDERS = 64, METRICS_WORKERS = 64, METRICS_BUCKETS = 18, METRICS_FORMATS = 7 };
+enum {
+    METRICS_PROVIDERS = 64,
+    METRICS_WORKERS = 64,
+    METRICS_BUCKETS = 18,
+    METRICS_FORMATS = 7,
+    METRICS_CONVERSIONS = 14
+};
 
 enum metrics_gauge {
     GAUGE_CONNECTIONS,
@@ -53,6 +59,8 @@ struct metrics {
     struct histogram overhead;
     struct histogram render[METRICS_FORMATS]; /* by the place in metrics.c's list of formats */
     _Atomic uint64_t renders[RENDER_JOB_OUTCOMES];
+    struct histogram convert[METRICS_CONVERSIONS]; /* likewise */
+    _Atomic uint64_t conversions[RENDER_JOB_OUTCOMES];
     _Atomic uint64_t renderer_restarts, render_cache_hits;
     _Atomic uint64_t artifacts, artifact_bytes;
     _Atomic uint64_t attachments, attachment_bytes;
@@ -71,6 +79,8 @@ void metrics_error(struct metrics *m, const struct config_provider *p, enum erro
 void metrics_observe(struct histogram *h, int64_t us);
 /* A rendering that has ended, and how long its process lived. */
 void metrics_render(struct metrics *m, const char *format, enum render_job_outcome outcome, int64_t us);
+/* Likewise the conversion of a document to text. `format` with its prefix (attachments/extract.h). */
+void metrics_convert(struct metrics *m, const char *format, enum render_job_outcome outcome, int64_t us);
 void metrics_gauge_add(struct metrics *m, unsigned worker, enum metrics_gauge gauge, int64_t by);
 void metrics_gauge_set(struct metrics *m, unsigned worker, enum metrics_gauge gauge, int64_t value);
 /* After a worker died: its gauges are nobody's. */

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "attachments/extract.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -317,7 +318,8 @@ static void open_renders(struct worker *w, const struct render_address *renderer
     w->renders = render_pool_open(renderers, RENDER_QUEUE, RENDER_START_MS);
     const struct render_format *list = render_pool_formats(w->renders, &n);
     for (size_t i = 0; i < n && i < RENDERED_FORMATS; i++)
-        memcpy(w->rendered.formats[w->rendered.n++], list[i].format, sizeof w->rendered.formats[0]);
+        if (!extract_is_format(list[i].format))
+            memcpy(w->rendered.formats[w->rendered.n++], list[i].format, sizeof w->rendered.formats[0]);
     if (renderers->n && !n)
         log_warning("renderers.none", log_int("worker", w->index),
                     log_str("why", "they offer nothing, or did not answer in time; no documents are made"));

@@ -13,12 +13,14 @@ fails() {
   fi
 }
 
-nm "$worker" | grep -q ' renderer_list$' || { echo "$worker has no symbols" >&2 && exit 1; }
+nm "$worker" | grep -q ' renderer_list$' && nm "$worker" | grep -q ' extractor_list$' || { echo "$worker has no symbols" >&2 && exit 1; }
 nm "$proxy" | grep -q ' main$' || { echo "$proxy has no symbols" >&2 && exit 1; }
 
 fails "$proxy" "renderers or what they draw with" \
   ' (render_(docx|xlsx|pptx|pdf|chart)|renderer_(list|find)|markdown_|office_|chart_|draw_|page_|md_parse|cairo_|pango_|FcInit)|\[lib(cairo|pango|md4c|fontconfig|freetype|harfbuzz|expat|xml2)'
-fails "$proxy" "the spawner or the cage" ' (spawner_run|child_run|sandbox_enter|seccomp_)|\[libseccomp'
+fails "$proxy" "extractors or what they read with" \
+  ' (extract_[a-z]+_ops|extractor_list|pdf_text_|archive_|xml_(read|parse)|markup_|program_run|zip_|XML_|htmlParse)|\[lib(zip|poppler|sndfile|pocketsphinx|av)'
+fails "$proxy" "the spawner or the cage" ' (spawner_run|child_run|program_(prepare|layers)|sandbox_enter|seccomp_)|\[libseccomp'
 fails "$worker" "network, keys or stores" ' (http_|tls_|dialer_|config_load|store_open|records_open|SSL_|event_base)|\[lib(ssl|crypto|event|sqlite3|curl|yaml)'
 
 [ -z "$failed" ]

@@ -64,7 +64,7 @@ static int setup(void **state)
 {
     static struct service s;
     *state = &s;
-    assert_int_equal(start(&s, true), 3);
+    assert_int_equal(start(&s, true), 4);
     return 0;
 }
 
@@ -145,10 +145,11 @@ static void what_is_tried_in_the_cage_fails(void **state)
 {
     static const char *const tries[] = {"socket", "open",        "exec",   "fork",
                                         "signal", "descriptors", "memory", "environment"};
+    static const char *const cages[] = {"plain", "fonts", "folder"};
     struct ended e;
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
-        for (int fonts = 0; fonts < 2; fonts++) {
-            run(*state, fonts ? "fonts" : "plain", tries[i], &e);
+        for (size_t k = 0; k < sizeof cages / sizeof cages[0]; k++) {
+            run(*state, cages[k], tries[i], &e);
             if (e.outcome != RENDER_JOB_DONE || strcmp(e.text, "held"))
                 fail_msg("%s: %s, %s", tries[i], render_job_outcome_name(e.outcome), e.text);
         }
@@ -168,6 +169,20 @@ static void fonts_are_the_exception(void **state)
         run(*state, "fonts", "fonts", &e);
         assert_string_equal(e.text, "free");
     }
+}
+
+/* Reading what a renderer names: nothing else, no writing there, and no threads for it. */
+static void folders_that_are_named_can_be_read(void **state)
+{
+    struct ended e;
+    run(*state, "plain", "folder", &e);
+    assert_string_equal(e.text, "held");
+    run(*state, "folder", "folder", &e);
+    assert_string_equal(e.text, "free");
+    run(*state, "folder", "folder-write", &e);
+    assert_string_equal(e.text, "held");
+    run(*state, "folder", "thread", &e);
+    assert_string_equal(e.text, "held");
 }
 
 /* AddressSanitizer maps far more than any cap, so a sanitized child has none; gcc and clang say it in their
@@ -451,7 +466,7 @@ static int try_without_landlock(bool required)
         return 1;
     s.pool = render_pool_open(&s.launch.address, 4, 30000);
     render_pool_formats(s.pool, &n);
-    if (render_pool_missing(s.pool) != (SANDBOX_LANDLOCK | SANDBOX_PROVEN) || n != (required ? 0 : 3))
+    if (render_pool_missing(s.pool) != (SANDBOX_LANDLOCK | SANDBOX_PROVEN) || n != (required ? 0 : 4))
         return 2;
     struct render_params p = {.format = "plain", .filename = "a", .title = "echo"};
     int fd = document_create(SPAN_LIT("the source"), &p);
@@ -504,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_document_is_rendered),
         cmocka_unit_test(what_is_tried_in_the_cage_fails),
         cmocka_unit_test(fonts_are_the_exception),
+        cmocka_unit_test(folders_that_are_named_can_be_read),
         cmocka_unit_test(memory_has_an_end),
         cmocka_unit_test(outcomes_are_told_apart),
         cmocka_unit_test(a_deadline_is_kept),

@@ -1,0 +1,101 @@
+#ifndef PROXY_ATTACH_JOB_H
+#define PROXY_ATTACH_JOB_H
+/*
+ * Attachments on their way into the request (product.md §6), for the files that do it: attach.c (stages and
+ * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_place.c (placing, and what is
+ * kept). The job owns the request's body meanwhile, since everything points into it; nothing of the exchange
+ * is touched in the thread.
+ *
+ *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
+ *      |
+ *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends the
+ * others
+ *      |
+ *   PLACE (disk thread)     texts are read and counted, everything is placed, originals are kept
+ *      |
+ *    sent                   or failed at any stage; a client that leaves ends PREPARE at once
+ */
+#include "artifacts/artifact.h"
+#include "attachments/attachment.h"
+#include "jobs/job.h"
+#include "jobs/render_job.h"
+#include "providers/placing.h"
+#include "proxy/exchange_state.h"
+
+enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE };
+
+/* One attachment that is made ready by others: for now, that a document becomes text. */
+struct preparation {
+    struct attach_job *job;
+    struct attachment *attachment;
+    int document;              /* for the extractor; -1: it has been handed on */
+    struct render_job *render; /* under way */
+    int fd;                    /* the text, sealed; -1: none */
+    uint64_t bytes;
+};
+
+struct attach_job {
+    struct job job; /* first: the queue gives this back */
+    enum attach_stage stage;
+    struct exchange *exchange;
+    struct config *config;
+    struct store *store;
+    const struct render_pool *renders; /* in the thread for its formats alone */
+    char org[LIMIT_ORG + 1], consult[CONSULT_ID];
+    char *parent; /* NULL: nothing is to be forwarded */
+    bool forward_all, fields;
+    char **forward;                /* the exchange's, which outlives the job */
+    bool found[LIMIT_ATTACHMENTS]; /* of `forward` */
+    size_t nforward;
+    struct attachments list;
+    struct preparation preparations[LIMIT_ATTACHMENTS];
+    size_t npreparations;
+    unsigned pending; /* preparations under way */
+    struct buf body;
+    struct request_facts facts; /* of the body */
+    struct place_request place;
+    struct edits edits;
+    struct buf protocol_room, room; /* what the edits point into */
+    struct buf texts[LIMIT_ATTACHMENTS + 1];
+    size_t ntexts;
+    struct buf not_passed; /* entries for the record */
+    unsigned counts[NOT_PASSED_REASONS];
+    bool failed;
+    struct error error;
+};
+
+/* ---- attach.c ---- */
+
+/* Notes that something did not go to the model, though the request does. */
+void attach_not_passed(struct attach_job *j, enum not_passed reason, const char *key, const char *value);
+/* On the loop: a preparation is over; after the last one the next stage begins, and the job may be gone. */
+void attach_prepared(struct attach_job *j);
+
+/* ---- attach_forward.c: in the thread ---- */
+
+/* Adds what is wanted of the parent's; sets `failed` and `error`. */
+void attach_take_parents(struct attach_job *j);
+
+/* ---- attach_prepare.c ---- */
+
+/* In the thread, after resolving: what an extractor is given. -1 with j->error. */
+int attach_prepare_documents(struct attach_job *j) MUST_USE;
+/* Whether this host has the extractor of a format; `arg` is the pool. */
+bool attach_converts(const void *arg, const char *format);
+/* On the loop: starts all of them. attach_prepared comes for each that could be started, never from inside.
+ * A failure is in j->failed and j->error, and then nothing more is started. */
+void attach_prepare_start(struct attach_job *j);
+/* On the loop: ends what is under way; nothing is pending afterwards. */
+void attach_prepare_stop(struct attach_job *j);
+/* In the thread: the texts. -1 with j->error. */
+int attach_prepare_read(struct attach_job *j) MUST_USE;
+void attach_prepare_free(struct attach_job *j);
+
+/* ---- attach_place.c: in the thread ---- */
+
+/* Counts all text and makes the splices. -1 with j->error. */
+int attach_place(struct attach_job *j) MUST_USE;
+/* For consults that this one may start. */
+void attach_keep_originals(struct attach_job *j);
+
+#endif
