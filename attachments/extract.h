@@ -37,6 +37,10 @@ bool extract_is_format(const char *format);
 
 /* ---- extractors; those of Office documents are in extract_office.h ---- */
 
-extern const struct renderer_ops extract_pdf_ops;
+extern const struct renderer_ops extract_audio_ops; /* "text:audio" */
+extern const struct renderer_ops extract_csv_ops;   /* "text:csv", "text:tsv" */
+extern const struct renderer_ops extract_html_ops;  /* "text:html" */
+extern const struct renderer_ops extract_pdf_ops;   /* "text:pdf" */
+extern const struct renderer_ops extract_rtf_ops;   /* "text:rtf" */
 
 #endif

@@ -5,5 +5,10 @@
 const struct renderer_ops *const extractor_list[] = {
     &extract_pdf_ops,
     &extract_docx_ops,
+    &extract_xlsx_ops,
+    &extract_audio_ops,
+    &extract_csv_ops,
+    &extract_html_ops,
+    &extract_rtf_ops,
     NULL,
 };

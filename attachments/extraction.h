@@ -8,11 +8,10 @@
  */
 #include <stdint.h>
 
+#include "attachments/extract.h"
 #include "base/span.h"
-#include "jobs/renderer.h"
 
 enum {
-    EXTRACT_TEXT = 8 * 1024 * 1024,       /* Markdown of one document */
     EXTRACT_NODES = 500000,               /* XML elements of one document that is no workbook */
     EXTRACT_SHEET_NODES = 4000000,        /* XML elements of a workbook, which are not kept */
     EXTRACT_PART = 128 * 1024 * 1024,     /* inflated bytes of one member of an archive */

@@ -1,147 +1,12 @@
 #include "attachments/sniff.h"
 
-#include <stdint.h>
-
-#include "base/json.h"
+#include "attachments/sniff_parts.h"
 
 enum {
-    ZIP_ENTRIES = 4096,
-    ZIP_TAIL = 65557, /* end record and the longest comment */
     PDF_HEAD = 1024,
-    BOXES = 1024, /* of ISO base media that are looked at */
-    EBML_HEAD = 64 * 1024
+    BOXES = 1024,   /* of ISO base media that are looked at */
+    ELEMENTS = 4096 /* of EBML */
 };
-
-static bool has(struct span b, size_t at, const char *magic, size_t n)
-{
-    return b.n >= n && at <= b.n - n && memcmp(b.p + at, magic, n) == 0;
-}
-
-#define HAS(b, at, magic) has(b, at, magic, sizeof(magic) - 1)
-
-static bool holds(struct span b, const char *what, size_t n)
-{
-    return b.n >= n && memmem(b.p, b.n, what, n) != NULL;
-}
-
-static struct span head_of(struct span b, size_t n)
-{
-    return span_of(b.p, b.n < n ? b.n : n);
-}
-
-static uint64_t number(struct span b, size_t at, unsigned n, bool big)
-{
-    uint64_t v = 0;
-    for (unsigned i = 0; i < n; i++)
-        v = v << 8 | (unsigned char)b.p[big ? at + i : at + n - 1 - i];
-    return v;
-}
-
-#define LITTLE(b, at, n) ((size_t)number(b, at, n, false))
-
-static struct media media(enum media_kind kind, const char *type, const char *word)
-{
-    return (struct media){kind, type, word};
-}
-
-/* ---- ZIP: what the directory names ---- */
-
-/* Where the central directory begins; b.n: there is none. */
-static size_t zip_directory(struct span b)
-{
-    if (b.n < 22)
-        return b.n;
-    size_t last = b.n - 22, first = b.n > ZIP_TAIL ? b.n - ZIP_TAIL : 0;
-    for (size_t at = last + 1; at-- > first;)
-        if (b.p[at] == 'P' && HAS(b, at, "PK\5\6"))
-            return LITTLE(b, at + 16, 4) < b.n ? LITTLE(b, at + 16, 4) : b.n;
-    return b.n;
-}
-
-/* An OpenDocument or EPUB file begins with a member `mimetype`, stored as it is (OCF 3.3, section 4.3). */
-static bool zip_mimetype(struct span b, struct media *out)
-{
-    static const char *const known[][2] = {
-        {"application/epub+zip", "an EPUB book"},
-        {"application/vnd.oasis.opendocument.text", "an OpenDocument text"},
-        {"application/vnd.oasis.opendocument.spreadsheet", "an OpenDocument spreadsheet"},
-        {"application/vnd.oasis.opendocument.presentation", "an OpenDocument presentation"},
-    };
-    if (b.n < 38 || LITTLE(b, 26, 2) != 8 || !HAS(b, 30, "mimetype"))
-        return false;
-    size_t at = 38 + LITTLE(b, 28, 2), n = LITTLE(b, 22, 4);
-    if (at > b.n || n > b.n - at)
-        return false;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (span_is(span_of(b.p + at, n), known[i][0])) {
-            *out = media(MEDIA_DOCUMENT, known[i][0], known[i][1]);
-            return true;
-        }
-    return false;
-}
-
-static struct media sniff_zip(struct span b)
-{
-    static const struct {
-        const char *part;
-        struct media media;
-    } parts[] = {
-        {"word/document.xml",
-         {MEDIA_DOCUMENT, "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-          "a Word document (docx)"}},
-        {"xl/workbook.xml",
-         {MEDIA_DOCUMENT, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-          "an Excel workbook (xlsx)"}},
-        {"ppt/presentation.xml",
-         {MEDIA_DOCUMENT, "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-          "a PowerPoint presentation (pptx)"}},
-    };
-    struct media found = media(MEDIA_OTHER, "application/zip", "a ZIP archive");
-    if (zip_mimetype(b, &found))
-        return found;
-    bool types = false, office = false;
-    size_t at = zip_directory(b);
-    for (int i = 0; i < ZIP_ENTRIES && b.n >= 46 && at <= b.n - 46 && HAS(b, at, "PK\1\2"); i++) {
-        size_t n = LITTLE(b, at + 28, 2), more = LITTLE(b, at + 30, 2) + LITTLE(b, at + 32, 2);
-        if (n > b.n - at - 46 || more > b.n - at - 46 - n)
-            break;
-        struct span name = span_of(b.p + at + 46, n);
-        types = types || span_is(name, "[Content_Types].xml");
-        for (size_t k = 0; k < sizeof parts / sizeof parts[0] && !office; k++)
-            if (span_is(name, parts[k].part)) {
-                found = parts[k].media;
-                office = true;
-            }
-        at += 46 + n + more;
-    }
-    return office && types ? found : media(MEDIA_OTHER, "application/zip", "a ZIP archive");
-}
-
-/* ---- OLE2: names in its directory are UTF-16 ---- */
-
-static bool ole_names(struct span b, const char *name)
-{
-    char wide[64];
-    size_t n = strlen(name);
-    for (size_t i = 0; i < n; i++) {
-        wide[2 * i] = name[i];
-        wide[2 * i + 1] = '\0';
-    }
-    return holds(b, wide, 2 * n);
-}
-
-static struct media sniff_ole(struct span b)
-{
-    if (ole_names(b, "EncryptedPackage"))
-        return media(MEDIA_OTHER, "application/x-ole-storage", "an Office file with a password");
-    if (ole_names(b, "WordDocument"))
-        return media(MEDIA_DOCUMENT, "application/msword", "an old Word document (doc)");
-    if (ole_names(b, "Workbook"))
-        return media(MEDIA_DOCUMENT, "application/vnd.ms-excel", "an old Excel workbook (xls)");
-    if (ole_names(b, "PowerPoint Document"))
-        return media(MEDIA_DOCUMENT, "application/vnd.ms-powerpoint", "an old PowerPoint presentation (ppt)");
-    return media(MEDIA_OTHER, "application/x-ole-storage", "an OLE2 file");
-}
 
 /* ---- ISO base media: brand and tracks ---- */
 
@@ -168,6 +33,16 @@ static bool iso_has_handler(struct span b, const char *kind)
     return false;
 }
 
+/* Whether that brand is among the compatible ones of the box ftyp, which comes first. */
+static bool iso_fits(struct span b, const char *brand)
+{
+    size_t end = (size_t)number(b, 0, 4, true);
+    for (size_t at = 16; at + 4 <= end && at + 4 <= b.n && at < 256; at += 4)
+        if (has(b, at, brand, 4))
+            return true;
+    return false;
+}
+
 static struct media sniff_iso(struct span b)
 {
     static const struct {
@@ -178,31 +53,99 @@ static struct media sniff_iso(struct span b)
         {"M4B ", {MEDIA_AUDIO, "audio/mp4", "MPEG-4 audio"}},
         {"heic", {MEDIA_IMAGE, "image/heic", "a HEIC image"}},
         {"heix", {MEDIA_IMAGE, "image/heic", "a HEIC image"}},
-        {"mif1", {MEDIA_IMAGE, "image/heif", "a HEIF image"}},
+        {"heim", {MEDIA_IMAGE, "image/heic", "a HEIC image"}},
+        {"heis", {MEDIA_IMAGE, "image/heic", "a HEIC image"}},
+        {"hevc", {MEDIA_IMAGE, "image/heic-sequence", "a HEIC image"}},
+        {"msf1", {MEDIA_IMAGE, "image/heif-sequence", "a HEIF image"}},
         {"avif", {MEDIA_IMAGE, "image/avif", "an AVIF image"}},
         {"avis", {MEDIA_IMAGE, "image/avif", "an AVIF image"}},
-        {"qt  ", {MEDIA_VIDEO, "video/quicktime", "a QuickTime video"}},
-        {"3gp", {MEDIA_VIDEO, "video/3gpp", "a 3GPP video"}},
+        {"crx ", {MEDIA_OTHER, "image/x-canon-cr3", "a raw photo (CR3)"}},
     };
     for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++)
-        if (has(b, 8, brands[i].brand, strlen(brands[i].brand)))
+        if (has(b, 8, brands[i].brand, 4))
             return brands[i].media;
+    if (HAS(b, 8, "mif1"))
+        return iso_fits(b, "avif")   ? media(MEDIA_IMAGE, "image/avif", "an AVIF image")
+               : iso_fits(b, "heic") ? media(MEDIA_IMAGE, "image/heic", "a HEIC image")
+                                     : media(MEDIA_IMAGE, "image/heif", "a HEIF image");
     if (iso_has_handler(b, "soun") && !iso_has_handler(b, "vide"))
         return media(MEDIA_AUDIO, "audio/mp4", "MPEG-4 audio");
+    if (HAS(b, 8, "qt  "))
+        return media(MEDIA_VIDEO, "video/quicktime", "a QuickTime video");
+    if (HAS(b, 8, "3gp") || HAS(b, 8, "3g2"))
+        return media(MEDIA_VIDEO, "video/3gpp", "a 3GPP video");
     return media(MEDIA_VIDEO, "video/mp4", "an MP4 video");
+}
+
+/* From the time before brands: one of the boxes of a QuickTime file comes first, and there are tracks. */
+static bool is_old_quicktime(struct span b)
+{
+    bool first = HAS(b, 4, "moov") || HAS(b, 4, "mdat") || HAS(b, 4, "wide") || HAS(b, 4, "free") ||
+                 HAS(b, 4, "skip") || HAS(b, 4, "pnot");
+    return first && (iso_has_handler(b, "vide") || iso_has_handler(b, "soun"));
 }
 
 /* ---- the other containers ---- */
 
+/* An EBML number (RFC 8794, section 4) of `keep` with its marker, as in an identifier. Answers its bytes, 0:
+ * none. All bits of a size set say that it is not known. */
+static size_t ebml_number(struct span b, size_t at, bool keep, uint64_t *out)
+{
+    if (at >= b.n || b.p[at] == 0)
+        return 0;
+    unsigned char first = (unsigned char)b.p[at];
+    size_t n = 1;
+    while (!(first & (0x80U >> (n - 1))))
+        n++;
+    if (n > b.n - at)
+        return 0;
+    uint64_t marker = 1ULL << (7 * n), v = number(b, at, (unsigned)n, true);
+    *out = keep ? v : v == 2 * marker - 1 ? UINT64_MAX : v - marker;
+    return n;
+}
+
+struct ebml_seen {
+    bool webm, video, audio;
+};
+
+static void ebml_walk(struct span b, struct ebml_seen *seen)
+{
+    enum {
+        HEAD = 0x1a45dfa3,
+        DOCTYPE = 0x4282,
+        SEGMENT = 0x18538067,
+        TRACKS = 0x1654ae6b,
+        TRACK = 0xae,
+        TYPE = 0x83
+    };
+    size_t at = 0;
+    for (int i = 0; i < ELEMENTS; i++) {
+        uint64_t id, size;
+        size_t n = ebml_number(b, at, true, &id), m = n ? ebml_number(b, at + n, false, &size) : 0;
+        if (m == 0)
+            return;
+        at += n + m;
+        struct span value = span_of(b.p + at, size < b.n - at ? (size_t)size : b.n - at);
+        if (id == DOCTYPE)
+            seen->webm = span_starts(value, "webm");
+        if (id == TYPE && value.n == 1) {
+            seen->video = seen->video || value.p[0] == 1;
+            seen->audio = seen->audio || value.p[0] == 2;
+        }
+        if (id != HEAD && id != SEGMENT && id != TRACKS && id != TRACK)
+            at += value.n;
+    }
+}
+
 static struct media sniff_ebml(struct span b)
 {
-    struct span head = head_of(b, EBML_HEAD);
-    bool webm = holds(head_of(b, 256), "webm", 4);
-    bool video = holds(head, "\x83\x81\x01", 3), audio = holds(head, "\x83\x81\x02", 3); /* TrackType */
-    if (audio && !video)
-        return media(MEDIA_AUDIO, webm ? "audio/webm" : "audio/x-matroska", "Matroska audio");
-    return media(MEDIA_VIDEO, webm ? "video/webm" : "video/x-matroska",
-                 webm ? "a WebM video" : "a Matroska video");
+    struct ebml_seen seen = {0};
+    ebml_walk(b, &seen);
+    if (seen.audio && !seen.video)
+        return media(MEDIA_AUDIO, seen.webm ? "audio/webm" : "audio/x-matroska",
+                     seen.webm ? "WebM audio" : "Matroska audio");
+    return media(MEDIA_VIDEO, seen.webm ? "video/webm" : "video/x-matroska",
+                 seen.webm ? "a WebM video" : "a Matroska video");
 }
 
 static struct media sniff_riff(struct span b)
@@ -269,96 +212,14 @@ static bool is_adts(struct span b)
     return n >= 7 && n < b.n && b.n - n >= 2 && u[n] == 0xff && (u[n + 1] & 0xf6) == 0xf0;
 }
 
-/* ---- text ---- */
-
-static size_t utf8_length(const unsigned char *p, size_t n)
+/* Packets of 188 bytes, each beginning with its sync byte (ISO 13818-1, 2.4.3.2). */
+static bool is_transport_stream(struct span b)
 {
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] < 0xc2 || p[0] > 0xf4)
-        return 0;
-    size_t len = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    unsigned low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-    if (n < len || p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < len; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return len;
-}
-
-bool sniff_is_text(struct span b)
-{
-    const unsigned char *p = (const unsigned char *)b.p;
-    for (size_t i = 0, n; i < b.n; i += n) {
-        /* Escape colours the logs of many a program. */
-        if (p[i] < 0x20 && !(p[i] == '\t' || p[i] == '\n' || p[i] == '\r' || p[i] == '\f' || p[i] == 0x1b))
+    enum { PACKET = 188, SEEN = 5 };
+    for (size_t i = 0; i < SEEN; i++)
+        if (!HAS(b, i * PACKET, "\x47"))
             return false;
-        n = utf8_length(p + i, b.n - i);
-        if (n == 0)
-            return false;
-    }
-    return true;
-}
-
-/* Without regard to case; white space, comments and declarations of XML before it are passed over. */
-static bool root_is(struct span b, const char *root)
-{
-    size_t at = HAS(b, 0, "\xef\xbb\xbf") ? 3 : 0, n = strlen(root);
-    while (at < b.n) {
-        struct span rest = span_from(b, at);
-        if (strchr(" \t\r\n", rest.p[0])) {
-            at++;
-            continue;
-        }
-        if (rest.n >= n && strncasecmp(rest.p, root, n) == 0)
-            return rest.n == n || strchr(" \t\r\n>/", rest.p[n]);
-        bool comment = HAS(rest, 0, "<!--"), other = HAS(rest, 0, "<?") || HAS(rest, 0, "<!");
-        const char *end = comment ? memmem(rest.p, rest.n, "-->", 3)
-                          : other ? memchr(rest.p, '>', rest.n)
-                                  : NULL;
-        if (!end)
-            return false;
-        at = (size_t)(end - b.p) + (comment ? 3 : 1);
-    }
-    return false;
-}
-
-static bool named(struct span name, const char *const *extensions)
-{
-    for (; *extensions; extensions++) {
-        size_t n = strlen(*extensions);
-        if (name.n > n && name.p[name.n - n - 1] == '.' &&
-            strncasecmp(name.p + name.n - n, *extensions, n) == 0)
-            return true;
-    }
-    return false;
-}
-
-static struct media sniff_text(struct span b, struct span name)
-{
-    static const char *const csv[] = {"csv", NULL}, *const tsv[] = {"tsv", "tab", NULL},
-                             *const md[] = {"md", "markdown", NULL},
-                             *const html[] = {"html", "htm", "xhtml", NULL};
-    struct span value;
-    if (root_is(b, "<svg"))
-        return media(MEDIA_TEXT, "image/svg+xml", "an SVG drawing");
-    if (root_is(b, "<!doctype html") || root_is(b, "<html") || named(name, html))
-        return media(MEDIA_DOCUMENT, "text/html", "an HTML page");
-    if (HAS(b, 0, "{\\rtf"))
-        return media(MEDIA_DOCUMENT, "application/rtf", "an RTF document");
-    if (HAS(b, 0, "BEGIN:VCALENDAR"))
-        return media(MEDIA_TEXT, "text/calendar", "a calendar");
-    if (named(name, csv))
-        return media(MEDIA_TEXT, "text/csv", "a CSV table");
-    if (named(name, tsv))
-        return media(MEDIA_TEXT, "text/tab-separated-values", "a TSV table");
-    if (named(name, md))
-        return media(MEDIA_TEXT, "text/markdown", "Markdown text");
-    if (json_document(b, &value) && (json_type(value) == JSON_OBJECT || json_type(value) == JSON_ARRAY))
-        return media(MEDIA_TEXT, "application/json", "JSON");
-    return media(MEDIA_TEXT, "text/plain", "plain text");
+    return !sniff_is_text(head_of(b, PACKET));
 }
 
 /* ---- all ---- */
@@ -377,9 +238,15 @@ static const struct magic magics[] = {
     {"II*\0", 4, {MEDIA_IMAGE, "image/tiff", "a TIFF image"}},
     {"MM\0*", 4, {MEDIA_IMAGE, "image/tiff", "a TIFF image"}},
     {"\0\0\1\0", 4, {MEDIA_IMAGE, "image/x-icon", "an icon"}},
+    {"8BPS", 4, {MEDIA_OTHER, "image/vnd.adobe.photoshop", "a Photoshop file"}},
     {"fLaC", 4, {MEDIA_AUDIO, "audio/flac", "FLAC audio"}},
     {"ID3", 3, {MEDIA_AUDIO, "audio/mpeg", "MP3 audio"}},
     {"#!AMR", 5, {MEDIA_AUDIO, "audio/amr", "AMR audio"}},
+    {".snd", 4, {MEDIA_AUDIO, "audio/basic", "AU audio"}},
+    {"caff\0\1", 6, {MEDIA_AUDIO, "audio/x-caf", "CAF audio"}},
+    {"MThd\0\0\0\6", 8, {MEDIA_OTHER, "audio/midi", "a MIDI file"}},
+    {"FLV\1", 4, {MEDIA_VIDEO, "video/x-flv", "a Flash video"}},
+    {"\x30\x26\xb2\x75\x8e\x66\xcf\x11", 8, {MEDIA_VIDEO, "video/x-ms-asf", "a Windows Media file"}},
     {"\0\0\1\xba", 4, {MEDIA_VIDEO, "video/mpeg", "an MPEG video"}},
     {"\0\0\1\xb3", 4, {MEDIA_VIDEO, "video/mpeg", "an MPEG video"}},
     {"\x1f\x8b\x08", 3, {MEDIA_OTHER, "application/gzip", "a gzip archive"}},
@@ -390,13 +257,19 @@ static const struct magic magics[] = {
      6,
      {MEDIA_OTHER, "application/x-xz", "an xz archive"}},
     {"\x28\xb5\x2f\xfd", 4, {MEDIA_OTHER, "application/zstd", "a zstd archive"}},
+    {"\x04\x22\x4d\x18", 4, {MEDIA_OTHER, "application/x-lz4", "an lz4 archive"}},
+    {"LZIP\1", 5, {MEDIA_OTHER, "application/x-lzip", "an lzip archive"}},
+    {"\x1f\x9d", 2, {MEDIA_OTHER, "application/x-compress", "a compressed archive (Z)"}},
+    {"MSCF\0\0\0\0", 8, {MEDIA_OTHER, "application/vnd.ms-cab-compressed", "a cabinet archive"}},
+    {"SQLite format 3\0", 16, {MEDIA_OTHER, "application/vnd.sqlite3", "an SQLite database"}},
+    {"\0asm", 4, {MEDIA_OTHER, "application/wasm", "a program (WebAssembly)"}},
+    {"\xcf\xfa\xed\xfe", 4, {MEDIA_OTHER, "application/x-mach-binary", "a program"}},
+    {"\xca\xfe\xba\xbe", 4, {MEDIA_OTHER, "application/x-mach-binary", "a program"}},
     {"BZh", 3, {MEDIA_OTHER, "application/x-bzip2", "a bzip2 archive"}},
     {"\x7f"
      "ELF",
      4,
      {MEDIA_OTHER, "application/x-executable", "a program"}},
-    {"\xff\xfe", 2, {MEDIA_DOCUMENT, "text/plain", "text in UTF-16"}},
-    {"\xfe\xff", 2, {MEDIA_DOCUMENT, "text/plain", "text in UTF-16"}},
 };
 
 /* What is more than a few bytes at the beginning. */
@@ -414,8 +287,19 @@ static bool sniff_container(struct span b, struct media *out)
         *out = sniff_ogg(b);
     else if (HAS(b, 4, "ftyp") && b.n >= 12)
         *out = sniff_iso(b);
+    else if (is_old_quicktime(b))
+        *out = sniff_iso(b).kind == MEDIA_AUDIO ? media(MEDIA_AUDIO, "audio/mp4", "MPEG-4 audio")
+                                                : media(MEDIA_VIDEO, "video/quicktime", "a QuickTime video");
     else if (HAS(b, 0, "\x1a\x45\xdf\xa3"))
         *out = sniff_ebml(b);
+    else if (HAS(b, 257, "ustar"))
+        *out = media(MEDIA_OTHER, "application/x-tar", "a tar archive");
+    else if (HAS(b, 32769, "CD001"))
+        *out = media(MEDIA_OTHER, "application/x-iso9660-image", "a disc image");
+    else if (HAS(b, 0, "!<arch>\n"))
+        *out = media(MEDIA_OTHER, "application/x-archive", "an ar archive");
+    else if (is_transport_stream(b))
+        *out = media(MEDIA_VIDEO, "video/mp2t", "an MPEG transport stream");
     else if (HAS(b, 0, "BM") && b.n >= 26 && LITTLE(b, 6, 4) == 0)
         *out = media(MEDIA_IMAGE, "image/bmp", "a BMP image");
     else if (is_adts(b))
@@ -438,8 +322,12 @@ struct media sniff_media(struct span b, struct span name)
         return found;
     if (holds(head_of(b, PDF_HEAD), "%PDF-", 5))
         return media(MEDIA_DOCUMENT, "application/pdf", "a PDF");
+    if (HAS(b, 0, "{\\rtf"))
+        return media(MEDIA_DOCUMENT, "application/rtf", "an RTF document");
     if (sniff_is_text(b))
         return sniff_text(b, name);
+    if (sniff_encoded(b, name, &found))
+        return found;
     if (HAS(b, 0, "MZ"))
         return media(MEDIA_OTHER, "application/x-msdownload", "a program");
     return media(MEDIA_OTHER, "application/octet-stream", "bytes of no known type");

@@ -137,7 +137,8 @@ _Noreturn void child_run(const struct child_start *start)
                                   .first_closed = program_first_closed(program),
                                   .parent = start->parent,
                                   .limits = start->renderer ? &start->renderer->limits : &trial,
-                                  .fonts = start->fonts};
+                                  .fonts = start->fonts,
+                                  .reads = start->renderer ? start->renderer->reads : NULL};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

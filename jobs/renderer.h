@@ -5,8 +5,8 @@
  * as an extractor, the bytes of a document into text (attachments/extract.h). A renderer is linked into the
  * program penstock-worker alone and runs there in a child of its own for each document, in a cage
  * (jobs/sandbox.h): it cannot open, connect, start or signal anything, and is killed at its deadline. What it
- * may do: compute, take memory up to its limit, and, when `fonts` is set, read below the font directories. No
- * temporary files.
+ * may do: compute, take memory up to its limit, and read below the folders of `reads` and, when `fonts` is
+ * set, of fonts. No temporary files.
  *
  * Renderers are functions of their arguments: the same source and the same parameters give the same bytes
  * (the time is in the parameters). The source is untrusted text of any bytes; the renderer caps what it
@@ -79,12 +79,16 @@ struct renderer_ops {
     const char *const *formats;
     struct render_limits limits;
     bool fonts; /* needs to read font files and fontconfig's files and cache */
+    /* Files and folders that it may read beside these, NULL at the end; may be NULL. One that is not there
+     * is passed over. */
+    const char *const *reads;
     /* What it may run beside it (jobs/program.h); NULL: nothing. Not together with `fonts`. */
     const struct program *program;
     /*
      * Once in the spawner, before the first child is forked: loads what every document needs (FcInit, fonts).
      * Trusted input only. May not make a thread, nor lay out text with pango (which makes one). May be NULL;
-     * -1: this renderer does not work here, and its formats are not offered.
+     * -1: this renderer does not work here, and its formats are not offered; 1: likewise, but nothing is
+     * wrong, since what it needs need not be installed.
      */
     int (*warm)(void);
     /*

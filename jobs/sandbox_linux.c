@@ -45,7 +45,7 @@ struct filter {
     size_t n;
 };
 
-enum kind { KIND_PLAIN, KIND_FONTS, KIND_PROGRAM, KIND_THREADED_PROGRAM, KINDS };
+enum kind { KIND_PLAIN, KIND_READS, KIND_FONTS, KIND_PROGRAM, KIND_THREADED_PROGRAM, KINDS };
 
 struct sandbox {
     struct filter filters[KINDS];
@@ -284,7 +284,9 @@ static bool guard_exec(const char *hidden)
 
 static bool enter_seccomp(const struct sandbox_entry *e)
 {
-    enum kind kind = !e->program           ? e->fonts ? KIND_FONTS : KIND_PLAIN
+    enum kind kind = !e->program           ? e->fonts   ? KIND_FONTS
+                                             : e->reads ? KIND_READS
+                                                        : KIND_PLAIN
                      : e->program->threads ? KIND_THREADED_PROGRAM
                                            : KIND_PROGRAM;
     if (!e->sandbox || (e->program && !guard_exec(e->hidden)))
@@ -371,6 +373,7 @@ static bool enter_landlock(const struct sandbox_entry *e)
     if (ruleset < 0)
         return false;
     bool entered = (!e->fonts || add_paths(ruleset, font_folders, MAY_READ) == 0) &&
+                   add_paths(ruleset, e->reads, MAY_READ) == 0 &&
                    (!e->program || add_program(ruleset, e) == 0) &&
                    syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);

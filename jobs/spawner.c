@@ -482,16 +482,25 @@ static bool has_program(const struct renderer_ops *r)
     return !r->program || program_find(r->program, path) == 0;
 }
 
+static void warm_one(struct spawner *s, const struct renderer_ops *r)
+{
+    int missing = r->warm ? r->warm() : 0;
+    if (missing > 0)
+        log_info("renderer.not_installed", log_str("renderer", r->name));
+    else if (missing < 0)
+        log_error("renderer.warm", log_str("renderer", r->name));
+    else
+        s->renderers[s->nrenderers++] = r;
+}
+
 static void warm(struct spawner *s, const struct renderer_ops *const *list)
 {
     for (; *list && s->nrenderers < RENDERERS; list++)
         if (!has_program(*list))
             log_info("renderer.program_missing", log_str("renderer", (*list)->name),
                      log_str("program", (*list)->program->name));
-        else if ((*list)->warm && (*list)->warm())
-            log_error("renderer.warm", log_str("renderer", (*list)->name));
         else
-            s->renderers[s->nrenderers++] = *list;
+            warm_one(s, *list);
 }
 
 /* One whose program cannot be caged as everything else can is not offered. */

@@ -164,6 +164,10 @@ static enum render_status hold(const struct render_params *p, struct span source
                    out);
     if (is(p, "fonts"))
         return say(try_open("/usr/share/fonts", O_RDONLY | O_DIRECTORY), out);
+    if (is(p, "folder"))
+        return say(try_open("/usr/share", O_RDONLY | O_DIRECTORY), out);
+    if (is(p, "folder-write"))
+        return say(try_open("/usr/share/hostile", O_WRONLY | O_CREAT) || try_open("/usr/share", O_RDWR), out);
     if (is(p, "exec"))
         return say(try_exec(), out);
     if (is(p, "fork"))
@@ -266,6 +270,14 @@ static const struct renderer_ops with_fonts = {.name = "with-fonts",
                                                           .wall_ms = 3000},
                                                .fonts = true,
                                                .render = render};
+static const struct renderer_ops with_folder = {
+    .name = "with-folder",
+    .version = "1",
+    .formats = (const char *const[]){"folder", NULL},
+    .limits =
+        {.source_bytes = 65536, .out_bytes = 65536, .memory_bytes = 64 * MIB, .cpu_s = 1, .wall_ms = 3000},
+    .reads = (const char *const[]){"/usr/share", "/nowhere", NULL},
+    .render = render};
 static const struct renderer_ops absent = {.name = "absent",
                                            .version = "1",
                                            .formats = (const char *const[]){"absent", NULL},
@@ -292,7 +304,7 @@ static const struct renderer_ops without_program = {.name = "without-program",
                                                     .program = &no_program,
                                                     .render = beside_program};
 
-const struct renderer_ops *const renderer_list[] = {&plain, &with_fonts, &absent, NULL};
+const struct renderer_ops *const renderer_list[] = {&plain, &with_fonts, &with_folder, &absent, NULL};
 
 const struct renderer_ops *const extractor_list[] = {&with_program, &without_program, NULL};
 

@@ -11,6 +11,10 @@
 #include "attachments/sniff.h"
 #include "base/buf.h"
 
+/* A header with a document type, a segment of unknown size, and tracks of that type. */
+#define EBML(doctype) "\x1a\x45\xdf\xa3\x87\x42\x82" doctype "\x18\x53\x80\x67\xff\xec\x82\x83\x81"
+#define TRACK(type)   "\x16\x54\xae\x6b\x85\xae\x83\x83\x81" type
+
 static void b3_beginnings(void **state)
 {
 #define ROW(bytes, name, kind, type)                                                                         \
@@ -50,13 +54,42 @@ static void b3_beginnings(void **state)
         ROW("\0\0\0\x10"
             "ftypisom\0\0\0\0\0\0\0\x2cmoov\0\0\0\x24trak\0\0\0\x1cmdia\0\0\0\x14hdlr\0\0\0\0\0\0\0\0soun",
             "", MEDIA_AUDIO, "audio/mp4"),
-        ROW("\x1a\x45\xdf\xa3\x42\x82\x84webm", "", MEDIA_VIDEO, "video/webm"),
-        ROW("\x1a\x45\xdf\xa3\x42\x82\x84webm\x83\x81\x02", "", MEDIA_AUDIO, "audio/webm"),
+        ROW("\x1a\x45\xdf\xa3\x87\x42\x82\x84webm", "", MEDIA_VIDEO, "video/webm"),
+        ROW(EBML("\x84webm") TRACK("\x01"), "", MEDIA_VIDEO, "video/webm"),
+        ROW(EBML("\x84webm") TRACK("\x02"), "", MEDIA_AUDIO, "audio/webm"),
+        ROW(EBML("\x84webm") TRACK("\x02") TRACK("\x01"), "", MEDIA_VIDEO, "video/webm"),
+        ROW(EBML("\x84mkva") TRACK("\x02"), "", MEDIA_AUDIO, "audio/x-matroska"),
         ROW("PK\3\4", "a.docx", MEDIA_OTHER, "application/zip"),
         ROW("{\\rtf1}", "a.txt", MEDIA_DOCUMENT, "application/rtf"),
         ROW("\xff\xfe"
             "a\0",
             "", MEDIA_DOCUMENT, "text/plain"),
+        ROW("\xff\xfe"
+            "a\0,\0",
+            "a.csv", MEDIA_DOCUMENT, "text/csv"),
+        ROW("\xff\xfe"
+            "a\0\1\0",
+            "a.csv", MEDIA_OTHER, "application/octet-stream"),
+        ROW("\xff\xfe"
+            "\0\xdc",
+            "", MEDIA_OTHER, "application/octet-stream"),
+        ROW("caf\xe9,1\n", "a.csv", MEDIA_DOCUMENT, "text/csv"),
+        ROW("caf\xe9\0,1\n", "a.csv", MEDIA_OTHER, "application/octet-stream"),
+        ROW("caf\xe9", "a.md", MEDIA_OTHER, "application/octet-stream"),
+        ROW("<!doctype html>caf\xe9", "", MEDIA_DOCUMENT, "text/html"),
+        ROW("{\\rtf1 caf\xe9}", "", MEDIA_DOCUMENT, "application/rtf"),
+        ROW("[1,2]", "a.csv", MEDIA_TEXT, "application/json"),
+        ROW("\0\0\0\x14"
+            "ftypmif1\0\0\0\0avif",
+            "", MEDIA_IMAGE, "image/avif"),
+        ROW("\0\0\0\x10"
+            "ftypqt  \0\0\0\0\0\0\0\x2cmoov\0\0\0\x24trak\0\0\0\x1cmdia\0\0\0\x14hdlr\0\0\0\0\0\0\0\0soun",
+            "", MEDIA_AUDIO, "audio/mp4"),
+        ROW("\0\0\0\x2cmoov\0\0\0\x24trak\0\0\0\x1cmdia\0\0\0\x14hdlr\0\0\0\0\0\0\0\0vide", "", MEDIA_VIDEO,
+            "video/quicktime"),
+        ROW("\0\0\0\x08"
+            "freemore",
+            "", MEDIA_OTHER, "application/octet-stream"),
         ROW("hello", "a.png", MEDIA_TEXT, "text/plain"),
         ROW("a,b\n1,2\n", "a.csv", MEDIA_TEXT, "text/csv"),
         ROW("a,b\n1,2\n", "a.txt", MEDIA_TEXT, "text/plain"),
@@ -130,19 +163,104 @@ static const char *zip_type(const char *const *names, bool cut)
 
 static void inside_zip(void **state)
 {
-    static const char *const docx[] = {"[Content_Types].xml", "word/document.xml", NULL},
+    static const char *const other[] = {"[Content_Types].xml", "word/document2.xml",
+                                        "word/media/xl/workbook.xml", NULL},
+                             *const macros[] = {"[Content_Types].xml", "ppt/presentation.xml",
+                                                "ppt/vbaProject.bin", NULL},
+                             *const binary[] = {"[Content_Types].xml", "xl/workbook.bin", NULL},
+                             *const docx[] = {"[Content_Types].xml", "word/document.xml", NULL},
                              *const xlsx[] = {"xl/workbook.xml", "[Content_Types].xml", NULL},
                              *const half[] = {"word/document.xml", NULL};
     (void)state;
     assert_non_null(strstr(zip_type(docx, false), "wordprocessingml"));
     assert_non_null(strstr(zip_type(xlsx, false), "spreadsheetml"));
+    assert_non_null(strstr(zip_type(other, false), "wordprocessingml"));
+    assert_string_equal(zip_type(macros, false),
+                        "application/vnd.ms-powerpoint.presentation.macroEnabled.12");
+    assert_non_null(strstr(zip_type(binary, false), "excel.sheet.binary"));
     assert_string_equal(zip_type(half, false), "application/zip");
     assert_string_equal(zip_type(docx, true), "application/zip");
+}
+
+/* An OLE2 file of 512-byte sectors: one table, the directory in sectors 1 and 2, text in 3. */
+static const char *ole_type(const char *name, const char *text)
+{
+    static char file[5 * 512];
+    memset(file, 0, sizeof file);
+    memcpy(file, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8);
+    file[30] = 9;
+    file[48] = 1; /* the directory's first sector */
+    memset(file + 76, 0xff, 436);
+    memset(file + 76, 0, 4); /* the table is sector 0 */
+    memset(file + 512, 0xff, 512);
+    memcpy(file + 512 + 4, "\2\0\0\0\xfe\xff\xff\xff", 8);
+    char *entry = file + 3 * 512 + 128; /* in the second sector of the directory */
+    for (size_t i = 0; i < strlen(name); i++)
+        entry[2 * i] = name[i];
+    entry[64] = (char)(2 * strlen(name) + 2);
+    entry[66] = 2;
+    for (size_t i = 0; i < strlen(text); i++)
+        file[4 * 512 + 2 * i] = text[i];
+    return sniff_media(span_of(file, sizeof file), SPAN_LIT("")).word;
+}
+
+static void inside_ole(void **state)
+{
+    (void)state;
+    assert_string_equal(ole_type("WordDocument", ""), "an old Word document (doc)");
+    assert_string_equal(ole_type("Workbook", "WordDocument"), "an old Excel workbook (xls)");
+    assert_string_equal(ole_type("Book", ""), "an old Excel workbook (xls)");
+    assert_string_equal(ole_type("PowerPoint Document", ""), "an old PowerPoint presentation (ppt)");
+    assert_string_equal(ole_type("EncryptedPackage", ""), "an Office file with a password");
+    assert_string_equal(ole_type("__properties_version1.0", ""), "an Outlook message (msg)");
+    /* The word in a document's own text says nothing. */
+    assert_string_equal(ole_type("WordDocument", "EncryptedPackage"), "an old Word document (doc)");
+    assert_string_equal(ole_type("Contents", "Workbook"), "an OLE2 file");
+}
+
+/* What is refused is refused by its name. */
+static void archives_and_programs(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n, at;
+        const char *word;
+    } rows[] = {
+        {"\x1f\x8b\x08", 3, 0, "a gzip archive"},
+        {"7z\xbc\xaf\x27\x1c", 6, 0, "a 7z archive"},
+        {"Rar!\x1a\x07", 6, 0, "a RAR archive"},
+        {"\xfd"
+         "7zXZ\0",
+         6, 0, "an xz archive"},
+        {"\x28\xb5\x2f\xfd", 4, 0, "a zstd archive"},
+        {"\x04\x22\x4d\x18", 4, 0, "an lz4 archive"},
+        {"BZh9", 4, 0, "a bzip2 archive"},
+        {"MSCF\0\0\0\0", 8, 0, "a cabinet archive"},
+        {"ustar", 5, 257, "a tar archive"},
+        {"CD001", 5, 32769, "a disc image"},
+        {"!<arch>\n", 8, 0, "an ar archive"},
+        {"MZ", 2, 0, "a program"},
+        {"\x7f"
+         "ELF",
+         4, 0, "a program"},
+        {"\xcf\xfa\xed\xfe", 4, 0, "a program"},
+        {"SQLite format 3\0", 16, 0, "an SQLite database"},
+    };
+    static char file[40000];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memset(file, 0, sizeof file);
+        memcpy(file + rows[i].at, rows[i].bytes, rows[i].n);
+        struct media m = sniff_media(span_of(file, sizeof file), SPAN_LIT("a.csv"));
+        assert_string_equal(m.word, rows[i].word);
+        assert_int_equal(m.kind, MEDIA_OTHER);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(b3_beginnings), cmocka_unit_test(two_frames),
-                                       cmocka_unit_test(inside_zip)};
+                                       cmocka_unit_test(inside_zip), cmocka_unit_test(inside_ole),
+                                       cmocka_unit_test(archives_and_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@
 #include "jobs/sandbox.h"
 #include "jobs/wire.h"
 
-enum { LIMIT = 600, LONG_MS = 60000, FORMATS = 4 };
+enum { LIMIT = 600, LONG_MS = 60000, FORMATS = 5 };
 
 struct service {
     struct launch launch;
@@ -145,10 +145,11 @@ static void what_is_tried_in_the_cage_fails(void **state)
 {
     static const char *const tries[] = {"socket", "open",        "exec",   "fork",
                                         "signal", "descriptors", "memory", "environment"};
+    static const char *const cages[] = {"plain", "fonts", "folder"};
     struct ended e;
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
-        for (int fonts = 0; fonts < 2; fonts++) {
-            run(*state, fonts ? "fonts" : "plain", tries[i], &e);
+        for (size_t k = 0; k < sizeof cages / sizeof cages[0]; k++) {
+            run(*state, cages[k], tries[i], &e);
             if (e.outcome != RENDER_JOB_DONE || strcmp(e.text, "held"))
                 fail_msg("%s: %s, %s", tries[i], render_job_outcome_name(e.outcome), e.text);
         }
@@ -168,6 +169,20 @@ static void fonts_are_the_exception(void **state)
         run(*state, "fonts", "fonts", &e);
         assert_string_equal(e.text, "free");
     }
+}
+
+/* Reading what a renderer names: nothing else, no writing there, and no threads for it. */
+static void folders_that_are_named_can_be_read(void **state)
+{
+    struct ended e;
+    run(*state, "plain", "folder", &e);
+    assert_string_equal(e.text, "held");
+    run(*state, "folder", "folder", &e);
+    assert_string_equal(e.text, "free");
+    run(*state, "folder", "folder-write", &e);
+    assert_string_equal(e.text, "held");
+    run(*state, "folder", "thread", &e);
+    assert_string_equal(e.text, "held");
 }
 
 /* AddressSanitizer maps far more than any cap, so a sanitized child has none; gcc and clang say it in their
@@ -564,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_document_is_rendered),
         cmocka_unit_test(what_is_tried_in_the_cage_fails),
         cmocka_unit_test(fonts_are_the_exception),
+        cmocka_unit_test(folders_that_are_named_can_be_read),
         cmocka_unit_test(memory_has_an_end),
         cmocka_unit_test(what_a_program_tries_fails),
         cmocka_unit_test(a_program_reads_its_input_and_is_heard_out),
