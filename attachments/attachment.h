@@ -42,6 +42,7 @@ struct attachment {
     /* filled in by attachments_resolve */
     struct buf bytes; /* of a file; of forwarded content its JSON text */
     struct buf text;  /* of content; and what `conversion` made of a file, empty until then */
+    struct buf parts; /* of a film: attachments/parts.h, checked; `text` is then all text in it */
     /* How the file is to become text; NULL: it goes as it is. */
     const struct conversion *conversion;
     char converter[72];  /* what did it, with its version: "pdf 1"; empty: nothing did */

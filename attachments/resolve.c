@@ -24,6 +24,7 @@ void attachments_free(struct attachments *a)
         xfree(at->type);
         buf_free(&at->bytes);
         buf_free(&at->text);
+        buf_free(&at->parts);
     }
     xfree(a->list);
     *a = (struct attachments){0};
@@ -171,7 +172,9 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
     char place[128], why[160] = "Files of this type cannot be converted to text";
     if (a->native || a->media.kind == MEDIA_IMAGE)
         return 0;
-    const struct conversion *c = a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
+    bool plain = a->media.kind == MEDIA_TEXT && strcmp(a->media.type, "text/plain") == 0;
+    const struct conversion *c =
+        plain || a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
     if (c && s->converts && s->converts(s->arg, c->format))
         a->conversion = c;
     if (a->conversion || a->media.kind == MEDIA_TEXT)

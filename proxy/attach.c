@@ -80,6 +80,7 @@ static void free_job(struct attach_job *j)
     buf_free(&j->room);
     for (size_t i = 0; i < j->ntexts; i++)
         buf_free(&j->texts[i]);
+    xfree(j->texts);
     buf_free(&j->not_passed);
     xfree(j->parent);
     config_unref(j->config);

@@ -55,7 +55,7 @@ struct attach_job {
     struct place_request place;
     struct edits edits;
     struct buf protocol_room, room; /* what the edits point into */
-    struct buf texts[LIMIT_ATTACHMENTS + 1];
+    struct buf *texts;              /* what is placed and was made for it */
     size_t ntexts;
     struct buf not_passed; /* entries for the record */
     unsigned counts[NOT_PASSED_REASONS];

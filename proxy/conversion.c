@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "attachments/extract.h"
+#include "attachments/parts.h"
 #include "jobs/document.h"
 #include "proxy/local_renders.h"
 
@@ -23,16 +24,43 @@ int conversion_document(const struct attachment *a)
     return document_create(buf_span(&a->bytes), &params);
 }
 
+/* Texts and pictures; without a picture it is a document as any. */
+static int read_parts(struct attachment *a, int fd, uint64_t n)
+{
+    struct part parts[PARTS_MOST];
+    bool pictures = false;
+    buf_init(&a->parts, PARTS_BYTES);
+    int count = local_render_read(fd, n, &a->parts) ? -1 : parts_read(buf_span(&a->parts), parts);
+    for (int i = 0; i < count; i++) {
+        pictures = pictures || parts[i].picture;
+        if (parts[i].picture)
+            continue;
+        if (a->text.n)
+            buf_adds(&a->text, "\n\n");
+        buf_add(&a->text, parts[i].bytes);
+    }
+    if (!pictures)
+        buf_free(&a->parts);
+    return count > 0 && a->text.n && !buf_full(&a->text) ? 0 : -1;
+}
+
+static int read_text(struct attachment *a, int fd, uint64_t n)
+{
+    return local_render_read(fd, n, &a->text) == 0 && sniff_is_text(buf_span(&a->text)) ? 0 : -1;
+}
+
 /* What a child wrote is as hostile as what it read. */
 int conversion_read(struct attachment *a, int fd, uint64_t n, struct error *e)
 {
     char place[128];
+    bool parts = strcmp(a->conversion->format, EXTRACT_PARTS) == 0;
     buf_init(&a->text, EXTRACT_TEXT);
-    if (local_render_read(fd, n, &a->text) == 0 && sniff_is_text(buf_span(&a->text))) {
+    if ((parts ? read_parts(a, fd, n) : read_text(a, fd, n)) == 0) {
         a->characters = limits_characters(buf_span(&a->text));
         return 0;
     }
     buf_free(&a->text);
+    buf_free(&a->parts);
     a->decision = ATTACHMENT_REFUSED;
     attachment_place(a, place);
     return error_set(e, ERROR_ATTACHMENT_INVALID,

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "attachments/parts.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "jobs/document.h"
@@ -195,11 +196,49 @@ static void what_is_said_is_recognised(void **state)
     buf_free(&wav);
 }
 
+/* A film of colour bars in which a sentence is said, made of what ffmpeg draws. */
+static struct buf film(struct service *s, const char *ending, const char *size, const char *seconds,
+                       bool sound)
+{
+    char wav[128], path[128], picture[128];
+    snprintf(wav, sizeof wav, "%s/said.wav", s->folder);
+    snprintf(path, sizeof path, "%s/film.%s", s->folder, ending);
+    snprintf(picture, sizeof picture, "testsrc=size=%s:rate=25:duration=%s", size, seconds);
+    make((const char *const[]){"flite", "-voice", "rms", "-t", "my name is john and i live in london", "-o",
+                               wav, NULL});
+    make((const char *const[]){"ffmpeg", "-y", "-f", "lavfi", "-i", picture, "-i", wav, "-g", "25",
+                               "-pix_fmt", "yuv420p", sound ? "-shortest" : "-an", path, NULL});
+    unlink(wav);
+    return take(path);
+}
+
+static void films_become_frames_and_a_transcript(void **state)
+{
+    struct service *s = *state;
+    struct part parts[PARTS_MOST];
+    if (!offers(s, "text:video"))
+        skip();
+    struct buf mp4 = film(s, "mp4", "1280x720", "12", true);
+    struct ended e = extract(s, "text:video", "bars.mp4", buf_span(&mp4));
+    if (e.outcome != RENDER_JOB_DONE)
+        fail_msg("%s", e.sentence);
+    int n = parts_read(buf_span(&e.text), parts);
+    assert_true(n >= 4 && n % 2 == 0);
+    for (int i = 0; i < n; i++)
+        if (!parts[i].picture)
+            print_message("%.*s\n", (int)parts[i].bytes.n, parts[i].bytes.p);
+        else
+            print_message("[%zu bytes of JPEG]\n", parts[i].bytes.n);
+    buf_free(&e.text);
+    buf_free(&mp4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encodings_are_read_in_the_cage),
         cmocka_unit_test(what_is_said_is_recognised),
+        cmocka_unit_test(films_become_frames_and_a_transcript),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
