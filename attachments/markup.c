@@ -175,6 +175,13 @@ void markup_line(struct markup *m, const char *format, ...)
     buf_free(&line);
 }
 
+void markup_raw(struct markup *m, struct span lines)
+{
+    markup_flush(m);
+    if (lines.n)
+        markup_block_out(m, lines, false);
+}
+
 /* Text */
 
 static void add_piece(struct markup *m, enum piece_kind kind, struct span bytes, unsigned style)

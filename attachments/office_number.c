@@ -110,7 +110,10 @@ void office_number_write(struct buf *out, double value, enum office_number as, b
         plain(out, value);
         return;
     }
-    int64_t seconds = (int64_t)floor(value * DAY + 0.5), day = seconds / DAY, rest = seconds % DAY;
+    int64_t seconds = (int64_t)floor(value * DAY + 0.5);
+    if (value < 1 && seconds == DAY) /* a time of day stays one */
+        seconds--;
+    int64_t day = seconds / DAY, rest = seconds % DAY;
     if (as == OFFICE_DURATION || (day == 0 && !from_1904 && (as != OFFICE_DATE || rest))) {
         clock_time(out, seconds);
         return;
