@@ -51,10 +51,9 @@ int inbound_keep(struct store *s, const char *org, const char *consult, const st
 {
     struct kept_inbound k = {.items = items, .until_s = until_s};
     char key[STORE_KEY];
-    while (k.n < n && key_of(org, consult, k.n, key) == 0 &&
-           s->ops->put(s->backend, key, items[k.n].bytes) == 0)
+    while (k.n < n && key_of(org, consult, k.n, key) == 0 && store_put_soon(s, key, items[k.n].bytes) == 0)
         k.n++;
-    bool all = workspace_change_manifest(s, org, consult, append_inbound, &k) == 0 && k.n == n;
+    bool all = workspace_change_manifest_soon(s, org, consult, append_inbound, &k) == 0 && k.n == n;
     if (!all)
         log_error("inbound.keep_failed", log_str("consult", consult), log_int("kept", (int64_t)k.n),
                   log_int("of", (int64_t)n));

@@ -5,7 +5,8 @@
  * consults which it starts may be given the same (product.md §6, "Forwarding to a Specialist"):
  *   orgs/<org>/<consult>/inbound/<nn>   a file's bytes, or the JSON text of a content item
  *   …/manifest.json                     under `inbound`, what each is, and until when it may be had
- * Blocking; runs in a job's thread.
+ * Kept for processes, not for power cuts: a copy that a crash of the machine takes is as one that has
+ * expired. Blocking; runs in a job's thread.
  */
 #include "artifacts/artifact.h"
 

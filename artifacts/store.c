@@ -157,6 +157,11 @@ static int write_record(const struct artifact *a, struct buf *out)
     return failed ? -1 : 0;
 }
 
+int store_put_soon(struct store *s, const char *key, struct span bytes)
+{
+    return (s->ops->put_soon ? s->ops->put_soon : s->ops->put)(s->backend, key, bytes);
+}
+
 int store_put_artifact(struct store *s, const struct artifact *a, struct span bytes)
 {
     char key[STORE_KEY];

@@ -17,6 +17,9 @@ struct store_ops {
     const char *name;
     /* Whole or not at all, and durable when it answers 0. */
     int (*put)(void *backend, const char *key, struct span bytes);
+    /* Likewise whole or not at all, and there for every process when it answers 0; but it may be gone after a
+     * power cut. NULL: the backend has nothing cheaper than put. */
+    int (*put_soon)(void *backend, const char *key, struct span bytes);
     /* Appends the object; -1: none, or larger than the buffer's cap. */
     int (*get)(void *backend, const char *key, struct buf *out);
     /* A descriptor to read from, which the caller closes; -1. */
@@ -53,6 +56,9 @@ void *store_file_open(const char *state_dir, unsigned char secret[STORE_SECRET],
 
 /* ---- store.c ---- */
 
+/* ops->put_soon, or put where there is none. */
+int store_put_soon(struct store *s, const char *key, struct span bytes) MUST_USE;
+
 bool store_org_valid(const char *org);
 bool store_consult_valid(const char *consult);
 bool store_id_valid(struct span id);
@@ -79,6 +85,9 @@ struct json_t;
 /* Reads, changes and writes a workspace's manifest under its lock; begins one where there is none. */
 int workspace_change_manifest(struct store *s, const char *org, const char *consult,
                               void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
+/* Likewise, with put_soon. */
+int workspace_change_manifest_soon(struct store *s, const char *org, const char *consult,
+                                   void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
 /* Marks an artifact in its workspace's manifest as deleted. */
 int workspace_mark_deleted(struct store *s, const struct artifact *a) MUST_USE;
 

@@ -2,7 +2,8 @@
  * The file store. Every path is walked a directory at a time from a descriptor on state_dir, without
  * following symbolic links, so that nothing planted inside can lead out. Files are 0600, directories 0700. A
  * file is written under a temporary name beside its place, synced, renamed, and its directory synced: whole
- * or not there, and there after a crash.
+ * or not there, and there after a crash. What is put soon is not synced, and neither are directories that
+ * were made for it; whoever makes a directory for something durable syncs those above it as well.
  *
  * A record's modification time is the moment it expires, so that a sweep reads only those that are due.
  */
@@ -36,27 +37,49 @@ struct file_store {
 
 /* ---- files ---- */
 
+enum how { FIND, MAKE, MAKE_SOON /* without syncing */ };
+
 static int sync_dir(int dir)
 {
     return fsync(dir);
 }
 
-static int open_child(int dir, const char *name, bool make)
+/* *made: whether it was made, and not synced then. */
+static int open_child(int dir, const char *name, enum how how, bool *made)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(dir, name, flags);
-    if (fd >= 0 || errno != ENOENT || !make)
+    if (fd >= 0 || errno != ENOENT || how == FIND)
         return fd;
     if (mkdirat(dir, name, 0700) && errno != EEXIST)
         return -1;
-    if (sync_dir(dir))
-        return -1;
+    *made = true;
     return openat(dir, name, flags);
 }
 
-/* A descriptor on the directory of `key`; *last is its last component. */
-static int open_parent(int root, const char *key, bool make, const char **last)
+/* From a directory up to the root, each synced; all of them are ours. */
+static int sync_above(int root, int dir)
 {
+    struct stat top, st;
+    int at = dup(dir), failed = fstat(root, &top);
+    while (at >= 0 && !failed) {
+        failed = fstat(at, &st) || sync_dir(at);
+        if (failed || (st.st_dev == top.st_dev && st.st_ino == top.st_ino))
+            break;
+        int above = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close(at);
+        at = above;
+    }
+    failed = failed || at < 0;
+    if (at >= 0)
+        close(at);
+    return failed ? -1 : 0;
+}
+
+/* A descriptor on the directory of `key`; *last is its last component. */
+static int open_parent(int root, const char *key, enum how how, const char **last)
+{
+    bool made = false;
     int dir = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (const char *slash; dir >= 0 && (slash = strchr(key, '/')); key = slash + 1) {
         char part[NAME_MAX + 1];
@@ -66,7 +89,7 @@ static int open_parent(int root, const char *key, bool make, const char **last)
             memcpy(part, key, n);
             part[n] = '\0';
             if (strcmp(part, ".") != 0 && strcmp(part, "..") != 0)
-                child = open_child(dir, part, make);
+                child = open_child(dir, part, how, &made);
         }
         int why = errno;
         close(dir);
@@ -77,6 +100,12 @@ static int open_parent(int root, const char *key, bool make, const char **last)
     if (dir >= 0 && (!*key || strcmp(key, ".") == 0 || strcmp(key, "..") == 0)) {
         close(dir);
         errno = EINVAL;
+        return -1;
+    }
+    if (dir >= 0 && made && how == MAKE && sync_above(root, dir)) {
+        int why = errno;
+        close(dir);
+        errno = why;
         return -1;
     }
     return dir;
@@ -110,8 +139,8 @@ static int read_all(int fd, struct buf *out)
     }
 }
 
-/* A new file beside its place, with its bytes on disk. */
-static int write_temporary(int dir, struct span bytes, int64_t mtime_s, char name[64])
+/* A new file beside its place, with its bytes on disk when they are to be synced. */
+static int write_temporary(int dir, struct span bytes, int64_t mtime_s, bool sync, char name[64])
 {
     char random[ARTIFACT_ID];
     store_new_id("", random, sizeof random);
@@ -120,20 +149,20 @@ static int write_temporary(int dir, struct span bytes, int64_t mtime_s, char nam
     if (fd < 0)
         return -1;
     const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_sec = mtime_s}};
-    int failed = write_all(fd, bytes) || (mtime_s && futimens(fd, times)) || fsync(fd);
+    int failed = write_all(fd, bytes) || (mtime_s && futimens(fd, times)) || (sync && fsync(fd));
     failed = close(fd) || failed;
     if (failed)
         unlinkat(dir, name, 0);
     return failed ? -1 : 0;
 }
 
-static int file_put_at(int dir, const char *name, struct span bytes, int64_t mtime_s)
+static int file_put_at(int dir, const char *name, struct span bytes, int64_t mtime_s, bool sync)
 {
     char from[64];
-    if (write_temporary(dir, bytes, mtime_s, from))
+    if (write_temporary(dir, bytes, mtime_s, sync, from))
         return -1;
     if (renameat(dir, from, dir, name) == 0)
-        return sync_dir(dir);
+        return sync ? sync_dir(dir) : 0;
     int why = errno;
     unlinkat(dir, from, 0);
     errno = why;
@@ -157,12 +186,11 @@ static int64_t expiry_of(const char *key, struct span bytes)
     return at;
 }
 
-static int file_put(void *backend, const char *key, struct span bytes)
+static int put(struct file_store *f, const char *key, struct span bytes, enum how how)
 {
-    struct file_store *f = backend;
     const char *last;
-    int dir = open_parent(f->root, key, true, &last);
-    int failed = dir < 0 || file_put_at(dir, last, bytes, expiry_of(key, bytes));
+    int dir = open_parent(f->root, key, how, &last);
+    int failed = dir < 0 || file_put_at(dir, last, bytes, expiry_of(key, bytes), how == MAKE);
     if (failed) /* the last component may be a name of the model's choice, which no log shows */
         log_error("store.put_failed", log_text("folder", span_of(key, (size_t)(last - key))),
                   log_int("errno", errno));
@@ -171,12 +199,22 @@ static int file_put(void *backend, const char *key, struct span bytes)
     return failed ? -1 : 0;
 }
 
+static int file_put(void *backend, const char *key, struct span bytes)
+{
+    return put(backend, key, bytes, MAKE);
+}
+
+static int file_put_soon(void *backend, const char *key, struct span bytes)
+{
+    return put(backend, key, bytes, MAKE_SOON);
+}
+
 static int file_open(void *backend, const char *key)
 {
     struct file_store *f = backend;
     const char *last;
     struct stat st;
-    int dir = open_parent(f->root, key, false, &last);
+    int dir = open_parent(f->root, key, FIND, &last);
     if (dir < 0)
         return -1;
     int fd = openat(dir, last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -203,7 +241,7 @@ static bool file_exists(void *backend, const char *key)
     struct file_store *f = backend;
     const char *last;
     struct stat st;
-    int dir = open_parent(f->root, key, false, &last);
+    int dir = open_parent(f->root, key, FIND, &last);
     bool exists = dir >= 0 && fstatat(dir, last, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (dir >= 0)
         close(dir);
@@ -214,7 +252,7 @@ static int file_remove(void *backend, const char *key)
 {
     struct file_store *f = backend;
     const char *last;
-    int dir = open_parent(f->root, key, false, &last);
+    int dir = open_parent(f->root, key, FIND, &last);
     if (dir < 0)
         return errno == ENOENT ? 0 : -1;
     int failed = unlinkat(dir, last, 0) && errno != ENOENT;
@@ -228,8 +266,13 @@ static int file_lock(void *backend, const char *key)
 {
     struct file_store *f = backend;
     const char *last;
-    int dir = open_parent(f->root, key, true, &last);
-    int fd = dir < 0 ? -1 : open_child(dir, last, true);
+    bool made = false;
+    int dir = open_parent(f->root, key, MAKE, &last);
+    int fd = dir < 0 ? -1 : open_child(dir, last, MAKE, &made);
+    if (fd >= 0 && made && sync_above(f->root, dir)) {
+        close(fd);
+        fd = -1;
+    }
     if (dir >= 0)
         close(dir);
     while (fd >= 0 && flock(fd, LOCK_EX))
@@ -251,7 +294,7 @@ static void file_unlock(void *backend, int token)
 
 static DIR *open_list(int dir, const char *name)
 {
-    int fd = open_child(dir, name, false);
+    int fd = open_child(dir, name, FIND, NULL);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
     if (fd >= 0 && !list)
         close(fd);
@@ -341,7 +384,7 @@ static void empty_dir(int parent, const char *name)
 static void sweep_inbound(int org, const char *consult, int64_t before_s)
 {
     struct stat st;
-    int dir = open_child(org, consult, false);
+    int dir = open_child(org, consult, FIND, NULL);
     if (dir < 0)
         return;
     if (fstatat(dir, "inbound", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
@@ -391,7 +434,7 @@ static void file_drop(void *backend, const char *org, const char *consult)
     const char *last;
     if (store_workspace_key(org, consult, "manifest.json", key))
         return;
-    int dir = open_parent(f->root, key, false, &last);
+    int dir = open_parent(f->root, key, FIND, &last);
     if (dir < 0)
         return;
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
@@ -400,7 +443,7 @@ static void file_drop(void *backend, const char *org, const char *consult)
     }
     close(dir);
     *strrchr(key, '/') = '\0';
-    dir = open_parent(f->root, key, false, &last);
+    dir = open_parent(f->root, key, FIND, &last);
     if (dir < 0)
         return;
     empty_dir(dir, last);
@@ -441,7 +484,7 @@ static int make_secret(int root)
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     text[SECRET_TEXT] = '\n';
-    if (write_temporary(root, span_of(text, SECRET_TEXT + 1), 0, from))
+    if (write_temporary(root, span_of(text, SECRET_TEXT + 1), 0, true, from))
         return -1;
     int failed = linkat(root, from, root, "secret", 0) && errno != EEXIST;
     unlinkat(root, from, 0);
@@ -509,7 +552,12 @@ void *store_file_open(const char *state_dir, unsigned char secret[STORE_SECRET],
     bool made = state_dir[0] && make_path(state_dir) == 0;
     f->root = made ? open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     for (size_t i = 0; f->root >= 0 && i < sizeof folders / sizeof folders[0]; i++) {
-        int fd = open_child(f->root, folders[i], true);
+        bool made_folder = false;
+        int fd = open_child(f->root, folders[i], MAKE, &made_folder);
+        if (fd >= 0 && made_folder && sync_dir(f->root)) {
+            close(fd);
+            fd = -1;
+        }
         if (fd < 0) {
             close(f->root);
             f->root = -1;
@@ -528,6 +576,7 @@ void *store_file_open(const char *state_dir, unsigned char secret[STORE_SECRET],
 const struct store_ops store_file_ops = {
     .name = "file",
     .put = file_put,
+    .put_soon = file_put_soon,
     .get = file_get,
     .open = file_open,
     .exists = file_exists,

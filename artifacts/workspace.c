@@ -83,8 +83,8 @@ static int dump(const char *text, size_t n, void *arg)
 
 /* Read, changed and written under a lock, since a DELETE of another process may change it too. A manifest
  * that cannot be read is begun again. */
-int workspace_change_manifest(struct store *s, const char *org, const char *consult,
-                              void (*change)(json_t *manifest, void *arg), void *arg)
+static int change_manifest(struct store *s, const char *org, const char *consult,
+                           void (*change)(json_t *manifest, void *arg), void *arg, bool durable)
 {
     char folder[STORE_KEY], key[STORE_KEY];
     struct buf text;
@@ -107,11 +107,24 @@ int workspace_change_manifest(struct store *s, const char *org, const char *cons
     change(manifest, arg);
     buf_reset(&text);
     if (json_dump_callback(manifest, dump, &text, JSON_INDENT(2)) == 0)
-        failed = s->ops->put(s->backend, key, buf_span(&text));
+        failed =
+            durable ? s->ops->put(s->backend, key, buf_span(&text)) : store_put_soon(s, key, buf_span(&text));
     json_decref(manifest);
     buf_free(&text);
     s->ops->unlock(s->backend, token);
     return failed;
+}
+
+int workspace_change_manifest(struct store *s, const char *org, const char *consult,
+                              void (*change)(json_t *manifest, void *arg), void *arg)
+{
+    return change_manifest(s, org, consult, change, arg, true);
+}
+
+int workspace_change_manifest_soon(struct store *s, const char *org, const char *consult,
+                                   void (*change)(json_t *manifest, void *arg), void *arg)
+{
+    return change_manifest(s, org, consult, change, arg, false);
 }
 
 static void append_outbound(json_t *manifest, void *arg)

@@ -212,5 +212,10 @@ void context_write(const struct attachments *a, bool fields, struct buf *out)
 
 void context_document(const struct attachment *a, struct buf *out)
 {
-    add_block("document", "name", attachment_title(a), attachment_text(a), out);
+    context_document_part(a, attachment_text(a), out);
+}
+
+void context_document_part(const struct attachment *a, struct span text, struct buf *out)
+{
+    add_block("document", "name", attachment_title(a), text, out);
 }

@@ -16,5 +16,7 @@ size_t context_decide(struct attachments *a, bool fields);
 void context_write(const struct attachments *a, bool fields, struct buf *out);
 /* Appends a text file between tags that carry its name. */
 void context_document(const struct attachment *a, struct buf *out);
+/* The same with a part of its text. */
+void context_document_part(const struct attachment *a, struct span text, struct buf *out);
 
 #endif

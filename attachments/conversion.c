@@ -10,17 +10,23 @@ static const struct conversion conversions[] = {
     {OOXML "wordprocessingml.document", "text:docx", NULL},
     {OOXML "spreadsheetml.sheet", "text:xlsx", NULL},
     {OOXML "presentationml.presentation", "text:pptx", NULL},
+    {"application/vnd.ms-word.document.macroEnabled.12", "text:docx", NULL},
+    {"application/vnd.ms-excel.sheet.macroEnabled.12", "text:xlsx", NULL},
+    {"application/vnd.ms-powerpoint.presentation.macroEnabled.12", "text:pptx", NULL},
     {OPEN "text", "text:odt", NULL},
     {"application/epub+zip", "text:epub", NULL},
     {"text/html", "text:html", NULL},
     {"text/csv", "text:csv", NULL},
     {"text/tab-separated-values", "text:tsv", NULL},
     {"application/rtf", "text:rtf", NULL},
+    {"text/plain", "text:plain", NULL}, /* only when it is not UTF-8 */
     {"audio/wav", "text:audio", NULL},
     {"audio/mpeg", "text:audio", NULL},
     {"audio/ogg", "text:audio", NULL},
     {"audio/flac", "text:audio", NULL},
     {"audio/aiff", "text:audio", NULL},
+    {"audio/basic", "text:audio", NULL},
+    {"audio/x-caf", "text:audio", NULL},
     {"audio/mp4", "text:video", "ffmpeg (package ffmpeg)"},
     {"audio/aac", "text:video", "ffmpeg (package ffmpeg)"},
     {"audio/amr", "text:video", "ffmpeg (package ffmpeg)"},
@@ -34,6 +40,9 @@ static const struct conversion conversions[] = {
     {"video/x-msvideo", "text:video", "ffmpeg (package ffmpeg)"},
     {"video/ogg", "text:video", "ffmpeg (package ffmpeg)"},
     {"video/mpeg", "text:video", "ffmpeg (package ffmpeg)"},
+    {"video/mp2t", "text:video", "ffmpeg (package ffmpeg)"},
+    {"video/x-flv", "text:video", "ffmpeg (package ffmpeg)"},
+    {"video/x-ms-asf", "text:video", "ffmpeg (package ffmpeg)"},
 };
 
 const struct conversion *extract_conversion(const char *media_type)

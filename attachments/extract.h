@@ -19,6 +19,9 @@
 /* Formats of extractors begin with it: "text:pdf". They are nothing that a reply may ask for. */
 #define EXTRACT_PREFIX "text:"
 
+/* The one format whose output is no text but what attachments/parts.h says: text and pictures. */
+#define EXTRACT_PARTS "text:video"
+
 enum { EXTRACT_TEXT = 8 * 1024 * 1024 /* the longest text of one document, in bytes */ };
 
 /* ---- for the proxy (conversion.c) ---- */
@@ -35,12 +38,14 @@ const struct conversion *extract_conversion(const char *media_type);
 /* Whether a renderer's format is an extractor's. */
 bool extract_is_format(const char *format);
 
-/* ---- extractors ---- */
+/* ---- extractors; those of Office documents are in extract_office.h ---- */
 
 extern const struct renderer_ops extract_audio_ops; /* "text:audio" */
 extern const struct renderer_ops extract_csv_ops;   /* "text:csv", "text:tsv" */
 extern const struct renderer_ops extract_html_ops;  /* "text:html" */
 extern const struct renderer_ops extract_pdf_ops;   /* "text:pdf" */
 extern const struct renderer_ops extract_rtf_ops;   /* "text:rtf" */
+extern const struct renderer_ops extract_text_ops;  /* "text:plain": UTF-16 */
+extern const struct renderer_ops extract_video_ops; /* "text:video", see EXTRACT_PARTS */
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/xalloc.h"
 
@@ -172,6 +173,13 @@ void markup_line(struct markup *m, const char *format, ...)
     } else if (n > 0)
         m->over = true;
     buf_free(&line);
+}
+
+void markup_raw(struct markup *m, struct span lines)
+{
+    markup_flush(m);
+    if (lines.n)
+        markup_block_out(m, lines, false);
 }
 
 /* Text */
@@ -375,6 +383,15 @@ static void prefix(struct markup *m, unsigned n, bool first, bool blank)
         buf_cut(m->out, m->out->n - 1);
 }
 
+/* Whether an item is the next one of the list that the other belongs to. */
+static bool same_list(const char *last, const char *marker)
+{
+    bool numbers = last[0] >= '0' && last[0] <= '9';
+    if (numbers && marker[0] >= '0' && marker[0] <= '9')
+        return strtol(marker, NULL, 10) >= strtol(last, NULL, 10);
+    return !marker[0] || !last[0] || last[0] == marker[0];
+}
+
 /* What parts a block from the one before it. */
 static void separate(struct markup *m, bool tight)
 {
@@ -392,7 +409,9 @@ static void separate(struct markup *m, bool tight)
     for (unsigned i = 0; i < shared; i++)
         last_quotes += m->containers[i].quote;
     buf_addc(m->out, '\n');
-    if (begins && item && tight && m->last_tight && quotes == last_quotes)
+    if (begins && item && tight && m->last_tight && quotes == last_quotes &&
+        (shared >= m->n_last || shared >= m->n_containers ||
+         same_list(m->last_markers[shared], m->containers[shared].marker)))
         return;
     prefix(m, shared, false, true);
     buf_addc(m->out, '\n');
@@ -425,6 +444,7 @@ void markup_block_out(struct markup *m, struct span lines, bool tight)
     for (unsigned i = 0; i < m->n_containers; i++) {
         m->containers[i].used = true;
         m->last_ids[i] = m->containers[i].id;
+        memcpy(m->last_markers[i], m->containers[i].marker, MARKUP_MARKER);
         m->last_tight |= tight && !m->containers[i].quote;
     }
 }

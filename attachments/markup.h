@@ -61,6 +61,9 @@ bool markup_open(const struct markup *m);
 /* A block whose text is written as it is: "<!-- Slide number: 1 -->". In a cell, too. */
 void markup_line(struct markup *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same of text that is there already, of one line or several. */
+void markup_raw(struct markup *m, struct span lines);
+
 /* What stands in a block. */
 void markup_text(struct markup *m, struct span text, unsigned style);
 /* As it is, not trimmed nor collapsed: "$x^2$". */

@@ -56,6 +56,7 @@ struct markup {
     uint32_t ids;
     /* Of the block that was written last: */
     uint32_t last_ids[MARKUP_CONTAINERS];
+    char last_markers[MARKUP_CONTAINERS][MARKUP_MARKER];
     unsigned n_last;
     bool last_tight; /* it was text in an item */
     bool written;

@@ -25,6 +25,7 @@ void attachments_free(struct attachments *a)
         xfree(at->uploaded);
         buf_free(&at->bytes);
         buf_free(&at->text);
+        buf_free(&at->parts);
     }
     xfree(a->list);
     *a = (struct attachments){0};
@@ -56,10 +57,17 @@ const char *attachment_title(const struct attachment *a)
     return a->name ? a->name : a->path ? a->path : a->type ? a->type : "";
 }
 
+bool attachment_in_array(const struct attachment *a)
+{
+    return a->index < ATTACHMENT_ALONE;
+}
+
 void attachment_place(const struct attachment *a, char out[128])
 {
-    if (a->index != ATTACHMENT_FORWARDED)
+    if (attachment_in_array(a))
         snprintf(out, 128, "attachments[%zu]", a->index);
+    else if (a->index == ATTACHMENT_ALONE)
+        snprintf(out, 128, "%.120s", attachment_title(a));
     else
         snprintf(out, 128, "The forwarded attachment \"%.80s\"", attachment_title(a));
 }
@@ -69,8 +77,8 @@ static int refuse(const struct attachment *a, enum error_code code, const char *
 {
     char place[128];
     attachment_place(a, place);
-    return error_set(e, code, "%s%s%s: it %s.", place, a->index == ATTACHMENT_FORWARDED ? "" : ".",
-                     a->index == ATTACHMENT_FORWARDED ? "" : field, why);
+    return error_set(e, code, "%s%s%s: it %s.", place, attachment_in_array(a) ? "." : "",
+                     attachment_in_array(a) ? field : "", why);
 }
 
 /* ---- bytes ---- */
@@ -171,7 +179,9 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
         a->by_provider = true;
         return 0;
     }
-    const struct conversion *c = a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
+    bool plain = a->media.kind == MEDIA_TEXT && strcmp(a->media.type, "text/plain") == 0;
+    const struct conversion *c =
+        plain || a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
     if (c && s->converts && s->converts(s->arg, c->format))
         a->conversion = c;
     if (a->conversion || a->media.kind == MEDIA_TEXT)

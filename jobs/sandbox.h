@@ -10,10 +10,12 @@
  *   rlimits       address space, CPU, file size, descriptors, processes, no core
  *   privileges    no_new_privs, not dumpable, killed when the spawner dies
  *   landlock      no path at all, or reading below the folders of fonts or of `reads` alone; no TCP; no
- * signal or abstract socket outside seccomp       an allow list; everything else fails with EPERM. No socket,
- * exec, process, signal, ptrace, executable memory; open only for reading and only with `fonts` or `reads`;
- * threads only with `fonts` A program that a child runs is in a cage of the same kind, with what is said in
- * jobs/program.h.
+ *                 signal or abstract socket outside
+ *   seccomp       an allow list; everything else fails with EPERM. No socket, exec, process, signal, ptrace,
+ *                 executable memory; open only for reading and only with `fonts` or `reads`; threads only
+ *                 with `fonts`
+ * A program that a child runs is in a cage of the same kind, with what is said in jobs/program.h. A child
+ * that has one lacks Landlock's hold on signals: the kernel takes the program's end with its child for one.
  */
 #include "jobs/program.h"
 #include "jobs/renderer.h"

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "providers/upload.h"
+#include "proxy/conversion.h"
 
 /* ---- what did not go ---- */
 
@@ -24,6 +25,12 @@ void attach_not_passed(struct attach_job *j, enum not_passed reason, const char 
 
 /* ---- in the thread ---- */
 
+static bool converts(const void *arg, const char *format)
+{
+    const struct attach_job *j = arg;
+    return conversion_offered(j->renders, format);
+}
+
 static int resolve(struct attach_job *j)
 {
     const struct config_limits *l = &j->config->limits;
@@ -33,7 +40,7 @@ static int resolve(struct attach_job *j)
         .file_max = l->attachment_file,
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
-        .converts = attach_converts,
+        .converts = converts,
         .transcribes = j->config->transcription.provider ? attach_provider_transcribes : NULL,
         .arg = j,
     };
@@ -81,6 +88,7 @@ static void free_job(struct attach_job *j)
     buf_free(&j->room);
     for (size_t i = 0; i < j->ntexts; i++)
         buf_free(&j->texts[i]);
+    xfree(j->texts);
     buf_free(&j->not_passed);
     xfree(j->parent);
     config_unref(j->config);

@@ -8,8 +8,7 @@
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
- *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends the
- * others
+ *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
  *   PLACE (disk thread)     texts are read and counted, everything is placed, originals are kept
  *      |
@@ -66,7 +65,7 @@ struct attach_job {
     struct place_request place;
     struct edits edits;
     struct buf protocol_room, room; /* what the edits point into */
-    struct buf texts[LIMIT_ATTACHMENTS + 1];
+    struct buf *texts;              /* what is placed and was made for it */
     size_t ntexts;
     struct buf not_passed; /* entries for the record */
     unsigned counts[NOT_PASSED_REASONS];
@@ -90,8 +89,6 @@ void attach_take_parents(struct attach_job *j);
 
 /* In the thread, after resolving: what an extractor is given. -1 with j->error. */
 int attach_prepare_documents(struct attach_job *j) MUST_USE;
-/* Whether this host has the extractor of a format; `arg` is the job. */
-bool attach_converts(const void *arg, const char *format);
 /* On the loop: starts all of them. attach_prepared comes for each that could be started, never from inside.
  * A failure is in j->failed and j->error, and then nothing more is started. */
 void attach_prepare_start(struct attach_job *j);

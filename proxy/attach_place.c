@@ -1,14 +1,22 @@
 /* Attachments into the request, and copies of them into the consult's workspace. */
 #include "artifacts/inbound.h"
 #include "attachments/context.h"
+#include "attachments/parts.h"
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "providers/place.h"
 #include "proxy/attach_job.h"
 
-static struct span add_text(struct attach_job *j, const struct attachment *a)
+static struct buf *new_text(struct attach_job *j)
 {
     struct buf *out = &j->texts[j->ntexts++];
     buf_init(out, SIZE_MAX / 2); /* made of text that was counted */
+    return out;
+}
+
+static struct span add_text(struct attach_job *j, const struct attachment *a)
+{
+    struct buf *out = new_text(j);
     if (a)
         context_document(a, out);
     else
@@ -57,29 +65,65 @@ static struct place_item item_of(struct attach_job *j, const struct attachment *
     return item;
 }
 
+/* A film: frames, each after the line that says when it is, and texts between tags as those of documents. */
+static size_t add_parts(struct attach_job *j, const struct attachment *a, struct place_item *items)
+{
+    struct part parts[PARTS_MOST];
+    int n = parts_read(buf_span(&a->parts), parts);
+    for (int i = 0; i < n; i++) {
+        items[i] = (struct place_item){.index = a->index};
+        if (parts[i].picture) {
+            items[i].media_type = span_str(parts[i].media_type);
+            items[i].bytes = parts[i].bytes;
+        } else if (i + 1 < n && parts[i + 1].picture) {
+            items[i].text = parts[i].bytes;
+        } else {
+            struct buf *out = new_text(j);
+            context_document_part(a, parts[i].bytes, out);
+            items[i].text = buf_span(out);
+        }
+    }
+    return n > 0 ? (size_t)n : 0;
+}
+
+static size_t add_items(struct attach_job *j, const struct attachment *a, struct place_item *items)
+{
+    if (a->source == ATTACHMENT_CONTENT)
+        return 0;
+    if (a->parts.n)
+        return add_parts(j, a, items);
+    items[0] = item_of(j, a);
+    return 1;
+}
+
 /* Files in the array's order, then what is said about the run. */
 static int place_all(struct attach_job *j)
 {
-    struct place_item items[LIMIT_ATTACHMENTS + 1];
-    size_t n = 0, inserted = 4 * LIMIT_READ;
-    for (size_t i = 0; i < j->list.n; i++) {
+    size_t most = 1, n = 0, inserted = 4 * LIMIT_READ;
+    int bad = 0;
+    for (size_t i = 0; i < j->list.n; i++)
+        most += j->list.list[i].parts.n ? PARTS_MOST : 1;
+    struct place_item *items = xcalloc(most, sizeof *items);
+    j->texts = xcalloc(most, sizeof *j->texts);
+    for (size_t i = 0; i < j->list.n && bad == 0; i++) {
         struct attachment *a = &j->list.list[i];
-        if (a->source == ATTACHMENT_CONTENT)
-            continue;
-        items[n] = item_of(j, a);
-        if (place_check(&j->place, &items[n++], &j->error) < 0) {
+        size_t next = n + add_items(j, a, items + n);
+        for (; n < next && bad == 0; n++)
+            bad = place_check(&j->place, &items[n], &j->error);
+        if (bad)
             a->decision = ATTACHMENT_REFUSED;
-            return -1;
-        }
-        inserted += 2 * a->bytes.n + 6 * items[n - 1].text.n;
+        inserted += 2 * a->bytes.n + 6 * a->parts.n;
     }
-    struct span context = add_text(j, NULL);
+    struct span context = bad ? span_of("", 0) : add_text(j, NULL);
     if (context.n)
         items[n++] = (struct place_item){.text = context, .index = ATTACHMENT_FORWARDED};
     for (size_t i = 0; i < j->ntexts; i++)
         inserted += 6 * j->texts[i].n;
     buf_init(&j->room, inserted);
-    return place_attachments(&j->place, items, n, &j->room, &j->edits, &j->error);
+    if (bad == 0)
+        bad = place_attachments(&j->place, items, n, &j->room, &j->edits, &j->error);
+    xfree(items);
+    return bad;
 }
 
 int attach_place(struct attach_job *j)

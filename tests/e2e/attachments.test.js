@@ -1,16 +1,30 @@
 // What callers attach, as the provider sees it: the numbers are those of the behaviours that each test is about.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Penstock } from './penstock.js';
+import { BINARY, Penstock } from './penstock.js';
+import { until } from './processes.js';
 
 const CANARY = 'OKAPI_CANARY_7f3a91';
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4Y2wMAAMBATPEwnsTAAAAAElFTkSuQmCC', 'base64');
+// A PDF of one page with these words on it; without words, with nothing that a reader could take for text.
+const pdf = (text, more = '') => {
+    const page = text ? `BT /F1 24 Tf 20 50 Td (${text}) Tj ET` : '0 0 9 9 re f';
+    const objects = [
+        '<</Type/Catalog/Pages 2 0 R>>', '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+        '<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>',
+        `<</Length ${page.length}>>stream\n${page}\nendstream`, '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    ];
+    const body = objects.map((object, i) => `${i + 1} 0 obj\n${object}\nendobj\n`).join('');
+    return Buffer.from(`%PDF-1.4\n${body}${more}trailer<</Root 1 0 R/Size 6>>\n%%EOF\n`);
+};
+const attached = (name, data) => ({ name, data: data.toString('base64') });
 const user = (content) => ({ role: 'user', content });
 
 // Each API's smallest request with these words of a user, and its path.
@@ -21,6 +35,9 @@ const APIS = {
     gemini: (text) => ['/v1beta/models/m:generateContent', { contents: [{ role: 'user', parts: [{ text }] }] }],
     ollama: (text) => ['/api/chat', { model: 'm', stream: false, messages: [user(text)] }],
 };
+
+const childrenOf = (pid) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+const workerOf = (master) => childrenOf(master).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'penstock-worker');
 
 describe('attachments', { timeout: 120_000 }, () => {
     let upstream, penstock;
@@ -139,6 +156,105 @@ describe('attachments', { timeout: 120_000 }, () => {
         assert.ok(consult && (await ask('openai-chat', 'q', { attachments: [{ path: '../x' }] })).text.includes('ATTACHMENT_FORBIDDEN_PATH'));
     });
 
+    // Every text of the request that the provider got.
+    const textsOf = (request) => {
+        const texts = [];
+        JSON.parse(request, (_, value) => (typeof value === 'string' && texts.push(value), value));
+        return texts.join('\n');
+    };
+
+    it('B.3: a PDF becomes the same text for every API', async () => {
+        for (const api of Object.keys(APIS)) {
+            const sent = await ask(api, 'what is it?', { attachments: [attached('a.pdf', pdf(CANARY)), attached('b.pdf', pdf('and more'))] });
+            assert.equal(sent.status, 200, api);
+            const all = textsOf(received.at(-1));
+            assert.ok(all.includes(`<document name="a.pdf">\n${CANARY}\n</document>`), api);
+            assert.ok(all.indexOf(CANARY) < all.indexOf('<document name="b.pdf">\nand more\n</document>'), api);
+            const [one] = (await record(sent.consult)).attachments;
+            assert.deepEqual([one.handling, one.decision, one.converter, one.media_type], ['preprocess', 'passed', 'pdftotext 1', 'application/pdf']);
+        }
+        const metrics = await (await fetch(`${penstock.adminUrl}/metrics`)).text();
+        assert.match(metrics, /penstock_convert_seconds_count\{format="pdf"\} \d\d/);
+        assert.match(metrics, /penstock_conversions_total\{outcome="done"\} \d\d/);
+        const page = await (await fetch(`${penstock.adminUrl}/consults`)).text();
+        assert.ok(!(metrics + page + penstock.log()).includes(CANARY));
+    });
+
+    it('B.3: characters are counted after conversion; what was converted is forwarded as it was', async () => {
+        const { consult } = await ask('openai-chat', 'q', { attachments: [attached('a.pdf', pdf('short'))] });
+        await ask('openai-chat', 'q', { hw: { forward: 'all' } }, { 'X-HW-Parent': consult });
+        assert.ok(textsOf(received.at(-1)).includes('<document name="a.pdf">\nshort\n</document>'));
+        received.splice(0);
+        const log = { type: 'log', content: 'x'.repeat(249_990) };
+        const refused = await ask('openai-chat', 'q', { attachments: [log, attached('a.pdf', pdf('eleven more'))] });
+        assert.equal(refused.status, 400);
+        assert.equal(JSON.parse(refused.text).error.details.total_characters, 250_001);
+        assert.deepEqual(received, []);
+    });
+
+    it('B.3: a document that cannot be read is refused by its place, with what to do', async () => {
+        const refusals = [
+            [pdf(''), /^attachments\[1\]: it has no text layer.*handling: native/],
+            [Buffer.from('%PDF-1.7\nnothing of the kind'), /^attachments\[1\]: it is damaged.*handling: native/],
+        ];
+        for (const [data, message] of refusals) {
+            const reply = await ask('openai-chat', 'q', { attachments: [attached('good.pdf', pdf('good')), attached('bad.pdf', data)] });
+            assert.equal(reply.status, 422);
+            const { code, message: said } = JSON.parse(reply.text).error;
+            assert.equal(code, 'ATTACHMENT_INVALID');
+            assert.match(said, message);
+            const [good, bad] = (await record(reply.consult)).attachments;
+            assert.deepEqual([good.decision, bad.decision, bad.reason], ['not_sent', 'refused', 'ATTACHMENT_INVALID']);
+        }
+        assert.deepEqual(received, []);
+    });
+
+    it('B.3: documents that are hard to read hold up nobody else, and leave no process behind', async () => {
+        // A form that draws itself again and again, and structures without an end.
+        const again = '9 0 obj\n<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</A 9 0 R>>>>/Length 9>>stream\n/A Do /A Do\nendstream\nendobj\n';
+        const looping = pdf('x', again).toString('latin1').replace('<</Font', '<</XObject<</A 9 0 R>>/Font').replace(' ET', ' ET /A Do');
+        const hostile = [Buffer.from(looping, 'latin1'), Buffer.from(`%PDF-1.4\n${'<<'.repeat(200_000)}`), Buffer.from(`%PDF-1.4\n${'['.repeat(3_000_000)}`), pdf('')];
+        const slow = hostile.map((data, i) => ask('openai-chat', 'q', { attachments: [attached(`${i}.pdf`, data)] }));
+        for (let i = 0; i < 20; i++) assert.equal((await ask('openai-chat', 'quick', {})).status, 200);
+        for (const { status } of await Promise.all(slow)) assert.ok([200, 400, 422].includes(status), String(status));
+        await until('the extractors to end', () => childrenOf(workerOf(penstock.child.pid)).length === 0);
+    });
+
+    it('B.3: a client that leaves takes its conversions along', async () => {
+        const body = JSON.stringify({ ...APIS['openai-chat']('q')[1], attachments: Array.from({ length: 30 }, (_, i) => attached(`${i}.pdf`, pdf(`page ${i}`))) });
+        const leaving = new AbortController();
+        const asked = fetch(`${penstock.url}/v1/chat/completions`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, signal: leaving.signal });
+        await until('the extractors to begin', () => childrenOf(workerOf(penstock.child.pid)).length > 0);
+        leaving.abort();
+        await assert.rejects(asked);
+        await until('the extractors to end', () => childrenOf(workerOf(penstock.child.pid)).length === 0);
+        assert.equal((await ask('openai-chat', 'still there?', {})).status, 200);
+    });
+
+    it('penstock convert shows the same text, and says what would be refused', async () => {
+        const folder = join(penstock.folder, 'convert');
+        mkdirSync(folder);
+        for (const [name, data] of [['a.pdf', pdf(CANARY)], ['scan.pdf', pdf('')], ['dot.png', PNG]]) writeFileSync(join(folder, name), data);
+        const convert = async (...words) => {
+            const child = spawn(BINARY, ['convert', ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+            const [out, err] = await Promise.all([child.stdout, child.stderr].map(async (stream) => Buffer.concat(await stream.toArray()).toString()));
+            return { status: child.exitCode ?? (await once(child, 'exit'))[0], out, err };
+        };
+        const shown = await convert('a.pdf', 'dot.png');
+        assert.deepEqual([shown.status, shown.out], [0, `<document name="a.pdf">\n${CANARY}\n</document>\n`]);
+        assert.match(shown.err, /^dot\.png: a PNG image \(image\/png\) goes to the model as it is/m);
+        const mixed = await convert('--out', 'texts', 'scan.pdf', 'a.pdf');
+        assert.equal(mixed.status, 3);
+        assert.match(mixed.err, /^penstock convert: scan\.pdf: it has no text layer/m);
+        assert.equal(readFileSync(join(folder, 'texts', 'a.pdf.md'), 'utf8'), `${CANARY}\n`);
+        const again = await convert('--out', 'texts', 'a.pdf');
+        assert.equal(again.status, 1); // nothing is overwritten
+        assert.match(again.err, /cannot write texts\/a\.pdf\.md: File exists/);
+        const absent = await convert('nowhere.pdf');
+        assert.deepEqual([absent.status, absent.out], [1, '']);
+        assert.match(absent.err, /cannot read nowhere\.pdf: No such file/);
+    });
+
     it('B.9: the record says what was attached, and what was refused and why, but holds no byte of it', async () => {
         const data = Buffer.from(CANARY);
         const sent = await ask('openai-chat', 'q', { attachments: [{ data: data.toString('base64'), name: 'memo' }] });
@@ -149,7 +265,7 @@ describe('attachments', { timeout: 120_000 }, () => {
             sha256: createHash('sha256').update(data).digest('hex'), bytes: data.length, media_type: 'text/plain', handling: 'preprocess', decision: 'passed',
         });
         const [{ name, decision: no, reason }] = (await record(refused.consult)).attachments;
-        assert.deepEqual({ name, no, reason }, { name: 'x.pdf', no: 'refused', reason: 'ATTACHMENT_UNSUPPORTED' });
+        assert.deepEqual({ name, no, reason }, { name: 'x.pdf', no: 'refused', reason: 'ATTACHMENT_INVALID' });
         const page = await (await fetch(`${penstock.adminUrl}/consults`)).text();
         assert.ok(!page.includes(CANARY) && !penstock.log().includes(CANARY));
     });

@@ -1,9 +1,7 @@
 /* The extractors of penstock-worker where they run: in their cages, with what each may read or start. */
-#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,14 +12,14 @@
 
 #include <cmocka.h>
 
+#include "attachments/parts.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "jobs/document.h"
 #include "jobs/render_job.h"
+#include "made_file.h"
 
-extern char **environ;
-
-enum { LONG_MS = 400000, MOST = 64 << 20 };
+enum { LONG_MS = 400000 };
 
 struct service {
     struct launch launch;
@@ -95,7 +93,7 @@ static struct ended extract(struct service *s, const char *format, const char *n
     struct ended e = {.times = 0};
     struct render_params p = {.format = format, .filename = name};
     const char *why = NULL;
-    buf_init(&e.text, MOST);
+    buf_init(&e.text, MADE_FILE);
     int fd = document_create(bytes, &p);
     assert_true(fd >= 0);
     assert_non_null(render_submit(s->pool, format, fd, clock_mono_ms() + LONG_MS, on_done, &e, &why));
@@ -117,44 +115,6 @@ static void expect(struct service *s, const char *format, struct span bytes, con
     assert_int_equal(e.outcome, RENDER_JOB_DONE);
     assert_string_equal(buf_cstr(&e.text), text);
     buf_free(&e.text);
-}
-
-/* ---- fixtures ---- */
-
-/* Runs a program of the tests; its output goes nowhere. */
-static void make(const char *const *arguments)
-{
-    pid_t pid;
-    int status = -1;
-    posix_spawn_file_actions_t quiet;
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&pid, arguments[0], &quiet, NULL, (char *const *)(uintptr_t)arguments, environ))
-        fail_msg("%s is not installed; scripts/setup installs what tests need", arguments[0]);
-    waitpid(pid, &status, 0);
-    posix_spawn_file_actions_destroy(&quiet);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-/* The file's bytes; the file is gone. */
-static struct buf take(const char *path)
-{
-    struct buf b;
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    buf_init(&b, MOST);
-    for (;;) {
-        char *room = buf_reserve(&b, 65536);
-        size_t n = fread(room, 1, 65536, f);
-        buf_commit(&b, n);
-        if (n == 0)
-            break;
-    }
-    fclose(f);
-    unlink(path);
-    return b;
 }
 
 /* ---- tests ---- */
@@ -195,11 +155,49 @@ static void what_is_said_is_recognised(void **state)
     buf_free(&wav);
 }
 
+/* A film of colour bars in which a sentence is said, made of what ffmpeg draws. */
+static struct buf film(struct service *s, const char *ending, const char *size, const char *seconds,
+                       bool sound)
+{
+    char wav[128], path[128], picture[128];
+    snprintf(wav, sizeof wav, "%s/said.wav", s->folder);
+    snprintf(path, sizeof path, "%s/film.%s", s->folder, ending);
+    snprintf(picture, sizeof picture, "testsrc=size=%s:rate=25:duration=%s", size, seconds);
+    make((const char *const[]){"flite", "-voice", "rms", "-t", "my name is john and i live in london", "-o",
+                               wav, NULL});
+    make((const char *const[]){"ffmpeg", "-y", "-f", "lavfi", "-i", picture, "-i", wav, "-g", "25",
+                               "-pix_fmt", "yuv420p", sound ? "-shortest" : "-an", path, NULL});
+    unlink(wav);
+    return take(path);
+}
+
+static void films_become_frames_and_a_transcript(void **state)
+{
+    struct service *s = *state;
+    struct part parts[PARTS_MOST];
+    if (!offers(s, "text:video"))
+        skip();
+    struct buf mp4 = film(s, "mp4", "1280x720", "12", true);
+    struct ended e = extract(s, "text:video", "bars.mp4", buf_span(&mp4));
+    if (e.outcome != RENDER_JOB_DONE)
+        fail_msg("%s", e.sentence);
+    int n = parts_read(buf_span(&e.text), parts);
+    assert_true(n >= 4 && n % 2 == 0);
+    for (int i = 0; i < n; i++)
+        if (!parts[i].picture)
+            print_message("%.*s\n", (int)parts[i].bytes.n, parts[i].bytes.p);
+        else
+            print_message("[%zu bytes of JPEG]\n", parts[i].bytes.n);
+    buf_free(&e.text);
+    buf_free(&mp4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encodings_are_read_in_the_cage),
         cmocka_unit_test(what_is_said_is_recognised),
+        cmocka_unit_test(films_become_frames_and_a_transcript),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
