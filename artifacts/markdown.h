@@ -9,7 +9,7 @@
  * carry layout are dropped, their content stays. Nesting deeper than MARKDOWN_DEPTH is flattened, so walking
  * the tree by recursion is safe.
  */
-#include "artifacts/arena.h"
+#include "base/arena.h"
 #include "base/buf.h"
 
 enum {

@@ -7,7 +7,7 @@
  */
 #include <stdint.h>
 
-#include "artifacts/arena.h"
+#include "base/arena.h"
 #include "jobs/renderer.h"
 
 enum {

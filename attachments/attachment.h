@@ -26,11 +26,13 @@ enum attachment_upload { ATTACHMENT_INLINE, ATTACHMENT_UPLOADED, ATTACHMENT_UPLO
 
 /* It is in no array: it was forwarded from a parent's consult. */
 #define ATTACHMENT_FORWARDED SIZE_MAX
+/* Likewise: it is a file on a command line. */
+#define ATTACHMENT_ALONE (SIZE_MAX - 1)
 
 struct conversion;
 
 struct attachment {
-    size_t index; /* in the caller's array, or ATTACHMENT_FORWARDED */
+    size_t index; /* in the caller's array, or one of the above */
     enum attachment_source source;
     bool native; /* handling: native */
     char *name;  /* display name; a file has one in any case, content only when one was said */
@@ -99,7 +101,8 @@ int attachments_check_text(struct attachments *a, size_t max, struct error *e) M
 bool attachment_is_text(const struct attachment *a);
 /* That text; before its conversion empty. */
 struct span attachment_text(const struct attachment *a);
-/* "attachments[3]", or of a forwarded one the name it goes by. For messages. */
+bool attachment_in_array(const struct attachment *a);
+/* "attachments[3]", or of others the name it goes by. For messages. */
 void attachment_place(const struct attachment *a, char out[128]);
 /* What names it to a caller: name, path or type; never NULL. */
 const char *attachment_title(const struct attachment *a);

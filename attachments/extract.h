@@ -35,7 +35,7 @@ const struct conversion *extract_conversion(const char *media_type);
 /* Whether a renderer's format is an extractor's. */
 bool extract_is_format(const char *format);
 
-/* ---- extractors ---- */
+/* ---- extractors; those of Office documents are in extract_office.h ---- */
 
 extern const struct renderer_ops extract_pdf_ops;
 

@@ -72,7 +72,7 @@ int limits_file(const struct attachment *a, uint64_t bytes, size_t max, struct e
               "%s has %llu bytes; at most %zu are accepted for one file (limits.attachment_file). Attach a "
               "smaller file, or the part of it that matters.",
               place, (unsigned long long)bytes, max);
-    if (a->index == ATTACHMENT_FORWARDED)
+    if (!attachment_in_array(a))
         snprintf(e->details, sizeof e->details, "{\"bytes\":%llu,\"limit_bytes\":%zu}",
                  (unsigned long long)bytes, max);
     else

@@ -56,10 +56,17 @@ const char *attachment_title(const struct attachment *a)
     return a->name ? a->name : a->path ? a->path : a->type ? a->type : "";
 }
 
+bool attachment_in_array(const struct attachment *a)
+{
+    return a->index < ATTACHMENT_ALONE;
+}
+
 void attachment_place(const struct attachment *a, char out[128])
 {
-    if (a->index != ATTACHMENT_FORWARDED)
+    if (attachment_in_array(a))
         snprintf(out, 128, "attachments[%zu]", a->index);
+    else if (a->index == ATTACHMENT_ALONE)
+        snprintf(out, 128, "%.120s", attachment_title(a));
     else
         snprintf(out, 128, "The forwarded attachment \"%.80s\"", attachment_title(a));
 }
@@ -69,8 +76,8 @@ static int refuse(const struct attachment *a, enum error_code code, const char *
 {
     char place[128];
     attachment_place(a, place);
-    return error_set(e, code, "%s%s%s: it %s.", place, a->index == ATTACHMENT_FORWARDED ? "" : ".",
-                     a->index == ATTACHMENT_FORWARDED ? "" : field, why);
+    return error_set(e, code, "%s%s%s: it %s.", place, attachment_in_array(a) ? "." : "",
+                     attachment_in_array(a) ? field : "", why);
 }
 
 /* ---- bytes ---- */

@@ -26,7 +26,7 @@ runtime() {
   apt-get -qq update
   # shellcheck disable=SC2046
   DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends ca-certificates \
-    fontconfig fonts-dejavu-core fonts-droid-fallback fonts-noto-core fonts-noto-color-emoji $(cat /usr/lib/penstock/packages)
+    fontconfig fonts-dejavu-core fonts-droid-fallback fonts-noto-core fonts-noto-color-emoji poppler-utils $(cat /usr/lib/penstock/packages)
   fc-cache -f
   rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
   useradd --uid 10001 --no-create-home --user-group --home-dir /var/lib/penstock --shell /usr/sbin/nologin penstock

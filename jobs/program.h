@@ -12,12 +12,17 @@
  *                       ends, is killed, or its spawner dies -------> killed
  *
  * The program's cage (jobs/sandbox.h) is that of a child, but for this:
- *   descriptors   0 the input (read only, can be sought in; also to be opened again as PROGRAM_INPUT), 1 and
- * 2 pipes to the child rlimits       its own memory and CPU time; it can write no file at all landlock reads
- * below the library folders and what `reads` names; executes the program and the loader seccomp       also
- * execve, from one address which the program does not know: it cannot start another, nor itself again;
- * opening for reading; code mapped from files; threads only with `threads` Its environment is LANG=C.UTF-8
- * and TZ=UTC0. What it says is as untrusted as the document.
+ *   descriptors   0 the input: read only, can be sought in, can be opened again as PROGRAM_INPUT;
+ *                 1 and 2 pipes to the child
+ *   rlimits       its own memory and CPU time; it can write no file at all
+ *   landlock      reads below the library folders and what `reads` names; executes itself and the loader
+ *   seccomp       also execve, from one address that the program does not know, so that it cannot start
+ *                 another, nor itself again; opening for reading; code mapped from files; threads only with
+ *                 `threads`
+ * Its environment is LANG=C.UTF-8 and TZ=UTC0. What it says is as untrusted as the document. A program that
+ * would write files writes to its standard output. What works with ffmpeg (threads, 1 GiB):
+ *   -nostdin -v error -protocol_whitelist file,pipe -f DEMUXER -i file:/proc/self/fd/0 …
+ *   -f image2pipe -c:v mjpeg pipe:1     or     -ac 1 -ar 16000 -f s16le pipe:1
  */
 #include <stdint.h>
 

@@ -13,7 +13,8 @@
  *                 socket outside
  *   seccomp       an allow list; everything else fails with EPERM. No socket, exec, process, signal, ptrace,
  *                 executable memory; open only for reading and only with `fonts`; threads only with `fonts`
- * A program that a child runs is in a cage of the same kind, with what is said in jobs/program.h.
+ * A program that a child runs is in a cage of the same kind, with what is said in jobs/program.h. A child
+ * that has one lacks Landlock's hold on signals: the kernel takes the program's end with its child for one.
  */
 #include "jobs/program.h"
 #include "jobs/renderer.h"

@@ -295,6 +295,15 @@ static bool enter_seccomp(const struct sandbox_entry *e)
 
 /* ---- landlock ---- */
 
+/* Whether it is a child that runs a program. */
+static bool has_runners(const struct sandbox_entry *e)
+{
+    return !e->program && e->first_closed > SANDBOX_FIRST_CLOSED;
+}
+
+/* Scopes of the sixth version. */
+enum { SCOPE_ABSTRACT_SOCKETS = 1, SCOPE_SIGNALS = 2 };
+
 /* As of its sixth version; older kernels are given the part that they know. */
 struct ruleset {
     uint64_t handled_access_fs, handled_access_net, scoped;
@@ -352,7 +361,11 @@ static bool enter_landlock(const struct sandbox_entry *e)
     if (abi < 1)
         return false;
     unsigned rights = abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13;
-    struct ruleset r = {.handled_access_fs = (1ULL << rights) - 1, .handled_access_net = 3, .scoped = 3};
+    struct ruleset r = {
+        .handled_access_fs = (1ULL << rights) - 1, .handled_access_net = 3, .scoped = SCOPE_ABSTRACT_SOCKETS};
+    /* A program dies with its child by a signal that counts as the child's own; seccomp holds back all
+     * others. */
+    r.scoped |= has_runners(e) ? 0 : SCOPE_SIGNALS;
     size_t n = abi >= 6 ? sizeof r : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &r, n, 0);
     if (ruleset < 0)
@@ -407,10 +420,9 @@ static struct limits limits_of(const struct sandbox_entry *e)
         return (struct limits){.cpu_s = e->program->cpu_s,
                                .memory_bytes = e->program->memory_bytes,
                                .threads = e->program->threads};
-    bool feeds = e->first_closed > SANDBOX_FIRST_CLOSED;
     return (struct limits){
         .cpu_s = l->cpu_s,
-        .file_bytes = feeds && l->source_bytes > l->out_bytes ? l->source_bytes : l->out_bytes,
+        .file_bytes = has_runners(e) && l->source_bytes > l->out_bytes ? l->source_bytes : l->out_bytes,
         .memory_bytes = l->memory_bytes ? address_space() + l->memory_bytes : 0,
         .threads = e->fonts, /* pango starts one */
     };

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "providers/upload.h"
+#include "proxy/conversion.h"
 
 /* ---- what did not go ---- */
 
@@ -33,9 +34,9 @@ static int resolve(struct attach_job *j)
         .file_max = l->attachment_file,
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
-        .converts = attach_converts,
+        .converts = conversion_offered,
         .transcribes = j->config->transcription.provider ? attach_provider_transcribes : NULL,
-        .arg = j,
+        .arg = j->renders,
     };
     if (j->parent)
         attach_take_parents(j);

@@ -8,8 +8,7 @@
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
- *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends the
- * others
+ *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
  *   PLACE (disk thread)     texts are read and counted, everything is placed, originals are kept
  *      |
@@ -90,8 +89,6 @@ void attach_take_parents(struct attach_job *j);
 
 /* In the thread, after resolving: what an extractor is given. -1 with j->error. */
 int attach_prepare_documents(struct attach_job *j) MUST_USE;
-/* Whether this host has the extractor of a format; `arg` is the job. */
-bool attach_converts(const void *arg, const char *format);
 /* On the loop: starts all of them. attach_prepared comes for each that could be started, never from inside.
  * A failure is in j->failed and j->error, and then nothing more is started. */
 void attach_prepare_start(struct attach_job *j);
@@ -111,7 +108,7 @@ void attach_prepare_fail(struct preparation *p, const struct error *e);
 int attach_provider_plan(struct attach_job *j) MUST_USE;
 /* On the loop: starts one of PREPARE_UPLOAD or PREPARE_TRANSCRIPT. -1: it has failed, j->error says why. */
 int attach_provider_start(struct preparation *p) MUST_USE;
-/* Whether a provider is configured that transcribes audio of that media type; `arg` is the job. */
+/* Whether a configured provider would transcribe audio of that media type; `arg` is not looked at. */
 bool attach_provider_transcribes(const void *arg, const char *media_type);
 
 /* ---- attach_place.c: in the thread ---- */

@@ -21,7 +21,7 @@ struct option_row {
 struct command {
     const char *name;
     enum cli_command command;
-    const char *operand; /* NULL: takes none */
+    const char *operand; /* NULL: takes none; one that ends in "…": several */
     const char *about;   /* in the list of commands */
     const char *help;
     struct option_row options[OPTIONS]; /* ends with a row without name */
@@ -32,12 +32,14 @@ static int finish_serve(struct cli *cli, const char *const values[OPTIONS], cons
 static int finish_check(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
 static int finish_demo(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
 static int finish_extract(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
+static int finish_convert(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
 
 /* The finish functions know these rows by their places. */
 enum { SERVE_CONFIG };
 enum { CHECK_PRINT };
 enum { DEMO_LIVE, DEMO_OUT, DEMO_PORT };
 enum { EXTRACT_OUT };
+enum { CONVERT_OUT };
 
 static const struct command commands[] = {
     {"serve",
@@ -86,8 +88,32 @@ static const struct command commands[] = {
      "without its directives to standard output, and the files that they describe to a directory.\n",
      {{"out", "DIR", "PENSTOCK_OUT", "where the files go (default: extracted)", NULL}, {0}},
      finish_extract},
+    {"convert",
+     CLI_CONVERT,
+     "FILE…",
+     "show what a model would be given for a document",
+     "Converts documents as serve does with what callers attach, and writes the Markdown to standard\n"
+     "output, between the tags in which a model sees it, or each into a file of its own. FILE may be -\n"
+     "for standard input. Exits with 3 when a file would be refused, and says why.\n",
+     {{"out", "DIR", "PENSTOCK_OUT", "a directory for the texts (default: -, standard output)", NULL}, {0}},
+     finish_convert},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* How wide an operand is, all of whose characters take one column. */
+static int letters(const char *operand)
+{
+    int n = 0;
+    for (; operand && *operand; operand++)
+        n += ((unsigned char)*operand & 0xc0) != 0x80;
+    return n;
+}
+
+/* Whether the command takes as many operands as one likes. */
+static bool takes_many(const struct command *c)
+{
+    return c->operand && strstr(c->operand, "…");
+}
 
 static void print_general_help(FILE *out)
 {
@@ -96,8 +122,8 @@ static void print_general_help(FILE *out)
           "files that models describe in their replies into real ones.\n\nCommands:\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %-7s %s\n", commands[i].name, commands[i].operand ? commands[i].operand : "",
-                commands[i].about);
+        fprintf(out, "  %-8s %s%*s %s\n", commands[i].name, commands[i].operand ? commands[i].operand : "",
+                7 - letters(commands[i].operand), "", commands[i].about);
     fputs("\nOptions:\n"
           "  --help           this text; after a command, that command's options\n"
           "  --version        the version\n\n"
@@ -258,7 +284,8 @@ static int run_command(struct cli *cli, const struct command *c, int argc, char 
     if (status)
         return status < 0 ? 0 : status;
     int left = argc - optind;
-    if (left > (c->operand ? 1 : 0)) {
+    cli->convert = (struct convert_options){.paths = argv + optind, .npaths = (size_t)left};
+    if (!takes_many(c) && left > (c->operand ? 1 : 0)) {
         fprintf(err, "penstock %s: unexpected \"%.60s\"; see penstock %s --help\n", c->name,
                 argv[optind + (c->operand ? 1 : 0)], c->name);
         return USAGE_ERROR;
@@ -276,7 +303,8 @@ void cli_parse(struct cli *cli, int argc, char **argv, FILE *out, FILE *err)
     const char *word = argc > 1 ? argv[1] : NULL;
     *cli = (struct cli){.command = CLI_NONE};
     if (!word) {
-        fputs("penstock: a command is needed: serve, check, demo or extract; see penstock --help\n", err);
+        fputs("penstock: a command is needed: serve, check, demo, extract or convert; see penstock --help\n",
+              err);
         cli->status = USAGE_ERROR;
     } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         print_general_help(out);
@@ -339,6 +367,16 @@ static int finish_extract(struct cli *cli, const char *const values[OPTIONS], co
     cli->extract = (struct extract_options){.path = operand && strcmp(operand, "-") != 0 ? operand : NULL,
                                             .out = values[EXTRACT_OUT] ? values[EXTRACT_OUT] : "extracted"};
     return 0;
+}
+
+static int finish_convert(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err)
+{
+    const char *out = values[CONVERT_OUT];
+    cli->convert.out = out && strcmp(out, "-") != 0 ? out : NULL;
+    if (operand)
+        return 0;
+    fputs("penstock convert: which file? penstock convert FILE…, or - for standard input\n", err);
+    return USAGE_ERROR;
 }
 
 struct config *cli_load(const struct serve_options *options, FILE *err)

@@ -1,9 +1,9 @@
 #ifndef PROXY_CLI_H
 #define PROXY_CLI_H
 /*
- * The command line: `penstock serve | check FILE | demo | extract FILE | --version | --help`. Tables say what
- * options there are, which environment variable stands for each, and what --help prints. Only main.c calls
- * this.
+ * The command line: `penstock serve | check FILE | demo | extract FILE | convert FILE… | --version | --help`.
+ * Tables say what options there are, which environment variable stands for each, and what --help prints. Only
+ * main.c calls this.
  *
  * Strings point into argv, the environment, or memory that cli_finish gives back.
  */
@@ -18,6 +18,7 @@ enum cli_command {
     CLI_CHECK,
     CLI_DEMO,
     CLI_EXTRACT,
+    CLI_CONVERT,
 };
 
 /* One option that stands for a key of the configuration. */
@@ -50,6 +51,12 @@ struct extract_options {
     const char *out;  /* directory for the files; the cleaned text goes to standard output */
 };
 
+struct convert_options {
+    char *const *paths; /* "-": standard input */
+    size_t npaths;      /* at least one */
+    const char *out;    /* directory for the texts; NULL: standard output */
+};
+
 struct cli {
     enum cli_command command;
     int status;
@@ -57,6 +64,7 @@ struct cli {
     struct check_options check;
     struct demo_options demo;
     struct extract_options extract;
+    struct convert_options convert;
     char *listen; /* several --listen joined */
 };
 

@@ -1,44 +1,29 @@
 #include "proxy/extract_render.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attachments/extract.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/xalloc.h"
-#include "jobs/render_job.h"
+#include "proxy/local_renders.h"
 
-enum { START_MS = 10000, ASSETS = 16, ASSET_BYTES = 16 * 1024 * 1024, READ = 64 * 1024 };
+enum { ASSETS = 16, ASSET_BYTES = 16 * 1024 * 1024 };
 
 struct extract_renders {
-    struct launch launch;
-    struct render_pool *pool;
+    struct local_renders *renders;
     struct rendered formats;
     int64_t longest_ms;
-    bool ended; /* the one that is waited for */
-    struct render_result result;
 };
 
 struct extract_renders *extract_renders_create(bool sandbox_required, int64_t longest_ms)
 {
     struct extract_renders *r = xcalloc(1, sizeof *r);
-    char why[256];
     size_t n;
     r->longest_ms = longest_ms;
-    int absent = launch_init(&r->launch, sandbox_required, why);
-    r->launch.quiet = true;
-    if (absent)
-        fprintf(stderr, "penstock extract: documents cannot be made: %s\n", why);
-    else if (launch_start(&r->launch))
-        fprintf(stderr, "penstock extract: documents cannot be made: %s\n", strerror(errno));
-    r->pool = render_pool_open(&r->launch.address, 1, r->launch.pid ? START_MS : 0);
-    const struct render_format *list = render_pool_formats(r->pool, &n);
+    r->renders = local_renders_create("extract", "documents cannot be made", sandbox_required);
+    const struct render_format *list = render_pool_formats(local_renders_pool(r->renders), &n);
     for (size_t i = 0; i < n && i < RENDERED_FORMATS; i++)
         if (!extract_is_format(list[i].format))
             memcpy(r->formats.formats[r->formats.n++], list[i].format, sizeof r->formats.formats[0]);
@@ -49,34 +34,13 @@ void extract_renders_destroy(struct extract_renders *r)
 {
     if (!r)
         return;
-    render_pool_close(r->pool);
-    if (r->launch.pid) {
-        kill(r->launch.pid, SIGTERM);
-        while (waitpid(r->launch.pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    launch_finish(&r->launch);
+    local_renders_destroy(r->renders);
     xfree(r);
 }
 
 const struct rendered *extract_renders_formats(const struct extract_renders *r)
 {
     return &r->formats;
-}
-
-/* Appends what is in the descriptor from its beginning. -1: not all of it. */
-static int read_all(int fd, uint64_t n, struct buf *out)
-{
-    for (uint64_t at = 0; at < n;) {
-        size_t want = n - at < READ ? (size_t)(n - at) : READ;
-        char *room = buf_reserve(out, want);
-        ssize_t got = room ? pread(fd, room, want, (off_t)at) : -1;
-        if (got <= 0)
-            return -1;
-        buf_commit(out, (size_t)got);
-        at += (uint64_t)got;
-    }
-    return 0;
 }
 
 /* ---- pictures that the source names ---- */
@@ -94,7 +58,7 @@ static bool take_asset(const char *dir, const char *name, struct span source, st
     int fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t n = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     buf_init(&out->bytes, ASSET_BYTES);
-    bool taken = n > 0 && n <= ASSET_BYTES && read_all(fd, (uint64_t)n, &out->bytes) == 0;
+    bool taken = n > 0 && n <= ASSET_BYTES && local_render_read(fd, (uint64_t)n, &out->bytes) == 0;
     if (fd >= 0)
         close(fd);
     buf_free(&path);
@@ -107,27 +71,7 @@ static bool take_asset(const char *dir, const char *name, struct span source, st
 
 /* ---- one file ---- */
 
-static void on_done(void *arg, const struct render_result *result)
-{
-    struct extract_renders *r = arg;
-    r->result = *result;
-    r->ended = true;
-}
-
-static void await(struct extract_renders *r)
-{
-    while (!r->ended) {
-        struct pollfd one = {.fd = render_pool_fd(r->pool), .events = POLLIN};
-        poll(&one, 1, 100);
-        render_pool_process(r->pool);
-        render_pool_tick(r->pool, clock_mono_ms());
-        if (waitpid(r->launch.pid, NULL, WNOHANG) == r->launch.pid && launch_start(&r->launch))
-            r->launch.pid = 0;
-    }
-}
-
-static enum flag judge(const struct extract_renders *r, const struct format *format,
-                       char why[LIMIT_ERROR_TEXT])
+static enum flag judge(const struct render_result *r, const struct format *format, char why[LIMIT_ERROR_TEXT])
 {
     static const enum flag flags[RENDER_JOB_OUTCOMES] = {
         [RENDER_JOB_DONE] = FLAG_NONE,          [RENDER_JOB_INVALID] = FLAG_INVALID_CONTENT,
@@ -135,11 +79,11 @@ static enum flag judge(const struct extract_renders *r, const struct format *for
         [RENDER_JOB_DIED] = FLAG_RENDER_FAILED, [RENDER_JOB_TIMEOUT] = FLAG_RENDER_TIMEOUT,
         [RENDER_JOB_BUSY] = FLAG_RENDER_FAILED, [RENDER_JOB_UNSAFE] = FLAG_RENDER_FAILED,
     };
-    enum flag flag = flags[r->result.outcome];
+    enum flag flag = flags[r->outcome];
     if (flag == FLAG_NONE)
         return flag;
-    if (r->result.sentence[0])
-        render_clause(format, r->result.sentence, why);
+    if (r->sentence[0])
+        render_clause(format, r->sentence, why);
     else
         snprintf(why, LIMIT_ERROR_TEXT, "%s",
                  flag == FLAG_RENDER_TIMEOUT ? "making it took too long" : "its renderer failed");
@@ -152,20 +96,20 @@ static enum flag run(struct extract_renders *r, struct render_wanted *wanted, co
     const char *refused = NULL;
     int document = wanted->document;
     wanted->wanted = false; /* the descriptor goes on */
-    r->ended = false;
-    if (!render_submit(r->pool, wanted->format, document, clock_mono_ms() + r->longest_ms, on_done, r,
-                       &refused)) {
+    const struct render_result *result =
+        local_render(r->renders, wanted->format, document, r->longest_ms, &refused);
+    if (!result) {
         snprintf(why, LIMIT_ERROR_TEXT, "%s", refused);
         return FLAG_RENDER_FAILED;
     }
-    await(r);
-    enum flag flag = judge(r, format, why);
+    enum flag flag = judge(result, format, why);
     if (flag != FLAG_NONE)
         return flag;
     buf_free(bytes);
-    buf_init(bytes, (size_t)r->result.bytes);
-    bool good = read_all(r->result.fd, r->result.bytes, bytes) == 0 && !render_check(format, buf_span(bytes));
-    close(r->result.fd);
+    buf_init(bytes, (size_t)result->bytes);
+    bool good =
+        local_render_read(result->fd, result->bytes, bytes) == 0 && !render_check(format, buf_span(bytes));
+    close(result->fd);
     if (!good)
         snprintf(why, LIMIT_ERROR_TEXT, "its renderer failed");
     return good ? FLAG_NONE : FLAG_RENDER_FAILED;

@@ -1,6 +1,7 @@
 /* The program's entry: reads the command line and hands over. */
 #include "proxy/check.h"
 #include "proxy/cli.h"
+#include "proxy/convert.h"
 #include "proxy/demo.h"
 #include "proxy/extract.h"
 #include "proxy/serve.h"
@@ -32,6 +33,9 @@ int main(int argc, char **argv)
         break;
     case CLI_EXTRACT:
         status = extract_run(&cli.extract);
+        break;
+    case CLI_CONVERT:
+        status = convert_run(&cli.convert);
         break;
     }
     cli_finish(&cli);

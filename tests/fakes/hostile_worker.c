@@ -14,9 +14,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "jobs/program.h"
 #include "jobs/renderer.h"
 #include "jobs/sandbox.h"
 #include "jobs/wire.h"
+
+enum { WITH_PROGRAM = SANDBOX_FIRST_CLOSED + 1 + 2 * 3 /* the input, and three of each run */ };
 
 static enum render_status say(bool free_, struct buf *out)
 {
@@ -95,9 +98,9 @@ static enum render_status take_memory(struct buf *out)
 }
 
 /* The document, the output and everything beside them. */
-static bool try_descriptors(void)
+static bool try_descriptors(int first)
 {
-    for (int fd = SANDBOX_FIRST_CLOSED; fd < 4096; fd++)
+    for (int fd = first; fd < 4096; fd++)
         if (fcntl(fd, F_GETFD) >= 0)
             return true;
     return write(SANDBOX_IN, "x", 1) > 0 || ftruncate(SANDBOX_IN, 0) == 0 ||
@@ -172,7 +175,8 @@ static enum render_status hold(const struct render_params *p, struct span source
     if (is(p, "memory"))
         return say(try_memory(), out);
     if (is(p, "descriptors"))
-        return say(try_descriptors(), out);
+        return say(try_descriptors(!strcmp(p->format, "text:program") ? WITH_PROGRAM : SANDBOX_FIRST_CLOSED),
+                   out);
     if (is(p, "environment")) /* what it holds of its parent's is written there by execve */
         return say(getenv("PENSTOCK_SECRET") || getenv("PATH") || getuid() == 0 || geteuid() == 0, out);
     buf_add(out, source);
@@ -204,6 +208,36 @@ static enum render_status render(struct span source, const struct render_params 
     if (is(p, "failed"))
         return RENDER_FAILED;
     return hold(p, source, out);
+}
+
+/* Runs tests/fakes/hostile_program.c, to do what the title says; "twice" and "spent" are about runs. */
+static enum render_status run(struct span source, const struct render_params *p, struct buf *out,
+                              char sentence[RENDER_SENTENCE])
+{
+    (void)sentence;
+    static const char *const ends[] = {"ended", "killed", "too much", "absent"};
+    const char *const arguments[] = {p->title, NULL}, *const again[] = {"input", NULL};
+    struct program_result r;
+    bool more = is(p, "twice") || is(p, "spent");
+    program_run(more ? again : arguments, source, program_take_buf, out, &r);
+    for (int i = 0; more && i < (is(p, "spent") ? 2 : 1); i++)
+        program_run(again, span_of("", 0), program_take_buf, out, &r);
+    if (r.end == PROGRAM_ENDED && r.status == 0)
+        return RENDER_OK;
+    buf_free(out);
+    buf_printf(out, "%s %d %d %zu %.10s", ends[r.end], r.status, r.signal, strlen(r.said), r.said);
+    return RENDER_OK;
+}
+
+/* A child that has a program is held as any other. */
+static enum render_status beside_program(struct span source, const struct render_params *p, struct buf *out,
+                                         char sentence[RENDER_SENTENCE])
+{
+    struct render_params inner = *p;
+    if (!span_starts(span_str(p->title), "child-"))
+        return run(source, p, out, sentence);
+    inner.title = p->title + 6;
+    return hold(&inner, source, out);
 }
 
 static int broken(void)
@@ -238,9 +272,29 @@ static const struct renderer_ops absent = {.name = "absent",
                                            .warm = broken,
                                            .render = render};
 
+static const struct program program = {
+    .name = HOSTILE_PROGRAM, .runs = 2, .memory_bytes = 64 * MIB, .cpu_s = 1};
+static const struct program no_program = {
+    .name = "penstock-no-such-program", .runs = 1, .memory_bytes = 64 * MIB, .cpu_s = 1};
+static const struct renderer_ops with_program = {.name = "with-program",
+                                                 .version = "1",
+                                                 .formats = (const char *const[]){"text:program", NULL},
+                                                 .limits = {.source_bytes = 65536,
+                                                            .out_bytes = 65536,
+                                                            .memory_bytes = 64 * MIB,
+                                                            .cpu_s = 1,
+                                                            .wall_ms = 3000},
+                                                 .program = &program,
+                                                 .render = beside_program};
+static const struct renderer_ops without_program = {.name = "without-program",
+                                                    .version = "1",
+                                                    .formats = (const char *const[]){"text:absent", NULL},
+                                                    .program = &no_program,
+                                                    .render = beside_program};
+
 const struct renderer_ops *const renderer_list[] = {&plain, &with_fonts, &absent, NULL};
 
-const struct renderer_ops *const extractor_list[] = {NULL};
+const struct renderer_ops *const extractor_list[] = {&with_program, &without_program, NULL};
 
 const struct renderer_ops *renderer_find(const char *format)
 {

@@ -25,7 +25,7 @@
 #include "jobs/sandbox.h"
 #include "jobs/wire.h"
 
-enum { LIMIT = 600, LONG_MS = 60000 };
+enum { LIMIT = 600, LONG_MS = 60000, FORMATS = 4 };
 
 struct service {
     struct launch launch;
@@ -64,7 +64,7 @@ static int setup(void **state)
 {
     static struct service s;
     *state = &s;
-    assert_int_equal(start(&s, true), 3);
+    assert_int_equal(start(&s, true), FORMATS);
     return 0;
 }
 
@@ -190,6 +190,48 @@ static void memory_has_an_end(void **state)
 #endif
 }
 
+/* A program beside a child, and the child beside it. */
+static void what_a_program_tries_fails(void **state)
+{
+    static const char *const tries[] = {
+        "open",       "exec",       "fork",         "thread",       "signal",       "memory",
+        "socket",     "limits",     "environment",  "descriptors",  "child-socket", "child-open",
+        "child-exec", "child-fork", "child-thread", "child-signal", "child-memory", "child-descriptors",
+    };
+    struct ended e;
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        run(*state, "text:program", tries[i], &e);
+        const char *held = span_starts(span_str(tries[i]), "child-") ? "held" : "held\n";
+        if (e.outcome != RENDER_JOB_DONE || strcmp(e.text, held))
+            fail_msg("%s: %s, %s", tries[i], render_job_outcome_name(e.outcome), e.text);
+    }
+    run(*state, "text:program", "take-memory", &e);
+#if !defined(SANITIZED)
+    assert_in_range(strtol(e.text, NULL, 10), 1, 64);
+#endif
+}
+
+static void a_program_reads_its_input_and_is_heard_out(void **state)
+{
+    static const struct {
+        const char *title, *text;
+    } rows[] = {
+        {"input", "ended 7 0 11 said aside"},
+        {"twice", "ended 7 0 11 said aside"},
+        {"spent", "absent -1 0 0 "},
+        {"crash", "killed -1 11 0 "}, /* abort cannot signal and takes the way of last resort */
+        {"spin", "killed -1 24 0 "},  /* SIGXCPU */
+        {"too-long", "too much -1 0 0 "},
+        {"aside", "held\n"}, /* standard error has no end, but is read */
+    };
+    struct ended e;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        run(*state, "text:program", rows[i].title, &e);
+        if (e.outcome != RENDER_JOB_DONE || strcmp(e.text, rows[i].text))
+            fail_msg("%s: %s, %s", rows[i].title, render_job_outcome_name(e.outcome), e.text);
+    }
+}
+
 static void outcomes_are_told_apart(void **state)
 {
     static const struct {
@@ -266,7 +308,8 @@ static void what_cannot_be_made_is_refused(void **state)
     struct service *s = *state;
     struct ended e;
     const char *why = NULL;
-    assert_null(submit(s, "absent", "echo", LONG_MS, &e)); /* its warm-up failed */
+    assert_null(submit(s, "absent", "echo", LONG_MS, &e));      /* its warm-up failed */
+    assert_null(submit(s, "text:absent", "echo", LONG_MS, &e)); /* its program is not installed */
     assert_null(submit(s, "pptx", "echo", LONG_MS, &e));
     assert_null(render_submit(s->pool, "pptx", -1, 0, on_done, &e, &why));
     assert_string_equal(why, "its format cannot be made here");
@@ -384,6 +427,23 @@ static void a_client_that_goes_takes_its_documents_along(void **state)
     assert_false(has_children(s->launch.pid));
 }
 
+/* Neither the child nor its program, whatever ends them. */
+static void a_program_ends_with_its_child(void **state)
+{
+    struct service *s = *state;
+    struct ended e, other;
+    run(s, "text:program", "sleep", &e);
+    assert_int_equal(e.outcome, RENDER_JOB_TIMEOUT);
+    struct render_job *job = submit(s, "text:program", "sleep", LONG_MS, &other);
+    for (int i = 0; i < 100 && !has_children(s->launch.pid); i++)
+        usleep(10000);
+    render_cancel(job);
+    run(s, "text:program", "input", &e);                         /* of it one runner is left unused */
+    for (int i = 0; i < 300 && has_children(s->launch.pid); i++) /* programs become the spawner's */
+        usleep(10000);
+    assert_false(has_children(s->launch.pid));
+}
+
 /* Whatever a client says, the spawner lives on. */
 static void nonsense_ends_the_connection_alone(void **state)
 {
@@ -451,7 +511,7 @@ static int try_without_landlock(bool required)
         return 1;
     s.pool = render_pool_open(&s.launch.address, 4, 30000);
     render_pool_formats(s.pool, &n);
-    if (render_pool_missing(s.pool) != (SANDBOX_LANDLOCK | SANDBOX_PROVEN) || n != (required ? 0 : 3))
+    if (render_pool_missing(s.pool) != (SANDBOX_LANDLOCK | SANDBOX_PROVEN) || n != (required ? 0 : FORMATS))
         return 2;
     struct render_params p = {.format = "plain", .filename = "a", .title = "echo"};
     int fd = document_create(SPAN_LIT("the source"), &p);
@@ -505,6 +565,8 @@ int main(void)
         cmocka_unit_test(what_is_tried_in_the_cage_fails),
         cmocka_unit_test(fonts_are_the_exception),
         cmocka_unit_test(memory_has_an_end),
+        cmocka_unit_test(what_a_program_tries_fails),
+        cmocka_unit_test(a_program_reads_its_input_and_is_heard_out),
         cmocka_unit_test(outcomes_are_told_apart),
         cmocka_unit_test(a_deadline_is_kept),
         cmocka_unit_test(others_go_on_while_one_loops),
@@ -514,6 +576,7 @@ int main(void)
         cmocka_unit_test(no_descriptor_is_left_behind),
         cmocka_unit_test(a_dead_spawner_costs_a_second_try),
         cmocka_unit_test(a_client_that_goes_takes_its_documents_along),
+        cmocka_unit_test(a_program_ends_with_its_child),
         cmocka_unit_test(nonsense_ends_the_connection_alone),
         cmocka_unit_test(a_document_that_is_none_fails_alone),
         cmocka_unit_test(a_cage_with_a_gap_is_refused_unless_it_is_off),

@@ -1,5 +1,5 @@
-#ifndef ARTIFACTS_ARENA_H
-#define ARTIFACTS_ARENA_H
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
 /* Memory of one document, given back all at once. Zeroed to start. The caller caps what it asks for. */
 #include "base/span.h"
 
@@ -14,6 +14,8 @@ struct arena {
 void *arena_take(struct arena *a, size_t n) MUST_USE __attribute__((returns_nonnull));
 /* A copy of the bytes, terminated. */
 struct span arena_copy(struct arena *a, struct span s);
+/* Empties it but keeps some of the memory, for the next of many small documents. */
+void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 
 #endif

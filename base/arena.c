@@ -1,4 +1,4 @@
-#include "artifacts/arena.h"
+#include "base/arena.h"
 
 #include <stdint.h>
 
@@ -43,4 +43,17 @@ void arena_free(struct arena *a)
         a->chunks = next;
     }
     a->used = a->room = 0;
+}
+
+void arena_reset(struct arena *a)
+{
+    if (!a->chunks)
+        return;
+    for (struct arena_chunk *chunk = a->chunks->next, *next; chunk; chunk = next) {
+        next = chunk->next;
+        xfree(chunk);
+    }
+    a->chunks->next = NULL;
+    memset(a->chunks->bytes, 0, a->used);
+    a->used = 0;
 }

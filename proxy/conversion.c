@@ -1,0 +1,86 @@
+#include "proxy/conversion.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "attachments/extract.h"
+#include "jobs/document.h"
+#include "proxy/local_renders.h"
+
+bool conversion_offered(const void *pool, const char *format)
+{
+    size_t n;
+    const struct render_format *list = render_pool_formats(pool, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].format, format))
+            return true;
+    return false;
+}
+
+int conversion_document(const struct attachment *a)
+{
+    struct render_params params = {.format = a->conversion->format, .filename = attachment_title(a)};
+    return document_create(buf_span(&a->bytes), &params);
+}
+
+/* What a child wrote is as hostile as what it read. */
+int conversion_read(struct attachment *a, int fd, uint64_t n, struct error *e)
+{
+    char place[128];
+    buf_init(&a->text, EXTRACT_TEXT);
+    if (local_render_read(fd, n, &a->text) == 0 && sniff_is_text(buf_span(&a->text))) {
+        a->characters = limits_characters(buf_span(&a->text));
+        return 0;
+    }
+    buf_free(&a->text);
+    a->decision = ATTACHMENT_REFUSED;
+    attachment_place(a, place);
+    return error_set(e, ERROR_ATTACHMENT_INVALID,
+                     "%s: what its conversion made is no text. Send it with handling: native, or in another "
+                     "format.",
+                     place);
+}
+
+static const char *reason_of(const struct render_result *r)
+{
+    if (r->sentence[0] && sniff_is_text(span_str(r->sentence)))
+        return r->sentence;
+    switch (r->outcome) {
+    case RENDER_JOB_TIMEOUT:
+        return "takes too long to convert to text (timeouts.render)";
+    case RENDER_JOB_LIMIT:
+        return "is larger than a conversion to text accepts";
+    case RENDER_JOB_DIED:
+        return "brings the conversion to text down; it may be damaged";
+    case RENDER_JOB_UNSAFE:
+        return "cannot be converted to text, since converters cannot be caged on the proxy's host";
+    default:
+        return "cannot be converted to text";
+    }
+}
+
+static enum error_code code_of(enum render_job_outcome outcome)
+{
+    return outcome == RENDER_JOB_BUSY     ? ERROR_OVERLOADED
+           : outcome == RENDER_JOB_LIMIT  ? ERROR_ATTACHMENT_TOO_LARGE
+           : outcome == RENDER_JOB_UNSAFE ? ERROR_ATTACHMENT_UNSUPPORTED
+                                          : ERROR_ATTACHMENT_INVALID;
+}
+
+void conversion_refused(struct attachment *a, const struct render_result *r, struct error *e)
+{
+    char place[128];
+    const char *reason = reason_of(r);
+    size_t n = strlen(reason);
+    a->decision = ATTACHMENT_REFUSED;
+    if (r->outcome == RENDER_JOB_BUSY) {
+        error_set(e, ERROR_OVERLOADED, "Too many documents are being converted at this moment.");
+        return;
+    }
+    attachment_place(a, place);
+    error_set(e, code_of(r->outcome), "%s: it %s%s%s", place, reason,
+              n && strchr(".!", reason[n - 1]) ? "" : ".",
+              strstr(reason, "native") ? "" : " Send it with handling: native, or in another format.");
+    if (r->outcome == RENDER_JOB_LIMIT && attachment_in_array(a))
+        snprintf(e->details, sizeof e->details, "{\"index\":%zu}", a->index);
+}
