@@ -22,6 +22,7 @@ void attachments_free(struct attachments *a)
         xfree(at->name);
         xfree(at->path);
         xfree(at->type);
+        xfree(at->uploaded);
         buf_free(&at->bytes);
         buf_free(&at->text);
         buf_free(&at->parts);
@@ -41,12 +42,14 @@ struct attachment *attachments_add(struct attachments *a)
 
 bool attachment_is_text(const struct attachment *a)
 {
-    return a->source == ATTACHMENT_CONTENT || a->conversion || (a->media.kind == MEDIA_TEXT && !a->native);
+    return a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider ||
+           (a->media.kind == MEDIA_TEXT && !a->native);
 }
 
 struct span attachment_text(const struct attachment *a)
 {
-    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion ? &a->text : &a->bytes);
+    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider ? &a->text
+                                                                                       : &a->bytes);
 }
 
 const char *attachment_title(const struct attachment *a)
@@ -172,6 +175,10 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
     char place[128], why[160] = "Files of this type cannot be converted to text";
     if (a->native || a->media.kind == MEDIA_IMAGE)
         return 0;
+    if (s->transcribes && a->media.kind == MEDIA_AUDIO && s->transcribes(s->arg, a->media.type)) {
+        a->by_provider = true;
+        return 0;
+    }
     bool plain = a->media.kind == MEDIA_TEXT && strcmp(a->media.type, "text/plain") == 0;
     const struct conversion *c =
         plain || a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
@@ -179,7 +186,11 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
         a->conversion = c;
     if (a->conversion || a->media.kind == MEDIA_TEXT)
         return 0;
-    if (c && c->needs)
+    if (c && a->media.kind == MEDIA_AUDIO && !s->transcribes)
+        snprintf(why, sizeof why,
+                 "To write down what is said, the proxy needs the setting transcription, or "
+                 "an offline recogniser, and has neither");
+    else if (c && c->needs)
         snprintf(why, sizeof why, "To convert it to text the proxy's host needs %s, which it has not",
                  c->needs);
     else if (c)
@@ -300,6 +311,8 @@ void attachments_record(const struct attachments *a, const char *refused, struct
             buf_printf(out, "%s\"bytes\":%llu", buf_span(out).p[out->n - 1] == '{' ? "" : ",",
                        (unsigned long long)at->size);
         add_member("sha256", at->sha256, out);
+        if (at->upload != ATTACHMENT_INLINE)
+            add_member("upload", at->upload == ATTACHMENT_UPLOADED ? "new" : "reused", out);
         if (at->source != ATTACHMENT_CONTENT)
             add_member("handling", at->native ? "native" : "preprocess", out);
         if (at->index == ATTACHMENT_FORWARDED)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "providers/upload.h"
 #include "proxy/conversion.h"
 
 /* ---- what did not go ---- */
@@ -34,6 +35,7 @@ static int resolve(struct attach_job *j)
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
         .converts = conversion_offered,
+        .transcribes = j->config->transcription.provider ? attach_provider_transcribes : NULL,
         .arg = j->renders,
     };
     if (j->parent)
@@ -44,7 +46,7 @@ static int resolve(struct attach_job *j)
     for (size_t i = 0; i < j->list.n; i++)
         if (j->list.list[i].decision == ATTACHMENT_NOT_PASSED)
             attach_not_passed(j, NOT_PASSED_UNKNOWN_TYPE, "type", j->list.list[i].type);
-    return attach_prepare_documents(j);
+    return attach_provider_plan(j) < 0 ? -1 : attach_prepare_documents(j);
 }
 
 static int place(struct attach_job *j)
@@ -210,6 +212,8 @@ void attach_start(struct exchange *ex, const struct request_facts *facts, struct
                                       .api = ex->api,
                                       .dialect = ex->provider->dialect,
                                       .provider = ex->provider->name};
+    j->inline_most =
+        ex->provider->inline_size ? ex->provider->inline_size : upload_inline_most(ex->provider->dialect);
     exchange_enter(ex, EX_ATTACH);
     ex->attach = j;
     ex->jobs++;

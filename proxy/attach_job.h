@@ -2,9 +2,9 @@
 #define PROXY_ATTACH_JOB_H
 /*
  * Attachments on their way into the request (product.md §6), for the files that do it: attach.c (stages and
- * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_place.c (placing, and what is
- * kept). The job owns the request's body meanwhile, since everything points into it; nothing of the exchange
- * is touched in the thread.
+ * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_provider.c (what providers
+ * make ready), attach_place.c (placing, and what is kept). The job owns the request's body meanwhile, since
+ * everything points into it; nothing of the exchange is touched in the thread.
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
@@ -23,10 +23,19 @@
 
 enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE };
 
-/* One attachment that is made ready by others: for now, that a document becomes text. */
+/* One attachment that is made ready by others. */
+enum preparation_kind {
+    PREPARE_CONVERSION, /* a caged extractor makes text of it */
+    PREPARE_UPLOAD,     /* it goes to the provider's files API, for its id or for its text */
+    PREPARE_TRANSCRIPT  /* a provider writes down what is said in it */
+};
+
 struct preparation {
     struct attach_job *job;
     struct attachment *attachment;
+    enum preparation_kind kind;
+    struct upload_wait *upload; /* under way, as the next one */
+    struct transcription_call *transcription;
     int document;              /* for the extractor; -1: it has been handed on */
     struct render_job *render; /* under way */
     int fd;                    /* the text, sealed; -1: none */
@@ -49,7 +58,8 @@ struct attach_job {
     struct attachments list;
     struct preparation preparations[LIMIT_ATTACHMENTS];
     size_t npreparations;
-    unsigned pending; /* preparations under way */
+    unsigned pending;   /* preparations under way */
+    size_t inline_most; /* bytes of the request above which files are uploaded; 0: there is no such size */
     struct buf body;
     struct request_facts facts; /* of the body */
     struct place_request place;
@@ -87,6 +97,19 @@ void attach_prepare_stop(struct attach_job *j);
 /* In the thread: the texts. -1 with j->error. */
 int attach_prepare_read(struct attach_job *j) MUST_USE;
 void attach_prepare_free(struct attach_job *j);
+
+/* Ends a preparation with an error that is this attachment's; the first one counts, and ends the others. */
+void attach_prepare_fail(struct preparation *p, const struct error *e);
+
+/* ---- attach_provider.c ---- */
+
+/* In the thread, before anything else is prepared: whether everything can go there at all, and which files
+ * the request is too large with. Adds preparations; -1 with j->error. */
+int attach_provider_plan(struct attach_job *j) MUST_USE;
+/* On the loop: starts one of PREPARE_UPLOAD or PREPARE_TRANSCRIPT. -1: it has failed, j->error says why. */
+int attach_provider_start(struct preparation *p) MUST_USE;
+/* Whether a configured provider would transcribe audio of that media type; `arg` is not looked at. */
+bool attach_provider_transcribes(const void *arg, const char *media_type);
 
 /* ---- attach_place.c: in the thread ---- */
 

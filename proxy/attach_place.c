@@ -40,7 +40,7 @@ static int count_text(struct attach_job *j)
         struct attachment *a = &j->list.list[i];
         if (ends_as_text(j, a))
             a->characters = limits_characters(buf_span(&a->bytes));
-        else if (a->conversion)
+        else if (a->conversion || a->by_provider)
             a->characters = limits_characters(buf_span(&a->text));
     }
     return attachments_check_text(&j->list, j->config->limits.attachment_characters, &j->error);
@@ -49,6 +49,10 @@ static int count_text(struct attach_job *j)
 static struct place_item item_of(struct attach_job *j, const struct attachment *a)
 {
     struct place_item item = {.index = a->index};
+    if (a->native && a->by_provider) { /* as the provider wrote it */
+        item.text = attachment_text(a);
+        return item;
+    }
     if (attachment_is_text(a)) {
         item.text = add_text(j, a);
         return item;
@@ -57,6 +61,7 @@ static struct place_item item_of(struct attach_job *j, const struct attachment *
     item.bytes = buf_span(&a->bytes);
     item.base64 = a->base64;
     item.name = span_str(a->name);
+    item.uploaded = span_str(a->uploaded);
     return item;
 }
 
@@ -107,7 +112,7 @@ static int place_all(struct attach_job *j)
             bad = place_check(&j->place, &items[n], &j->error);
         if (bad)
             a->decision = ATTACHMENT_REFUSED;
-        inserted += 2 * a->bytes.n + 6 * a->parts.n;
+        inserted += 2 * a->bytes.n + 6 * (a->parts.n + a->text.n);
     }
     struct span context = bad ? span_of("", 0) : add_text(j, NULL);
     if (context.n)

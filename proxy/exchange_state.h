@@ -127,6 +127,8 @@ struct exchange {
 void exchange_enter(struct exchange *ex, enum exchange_state state);
 /* Answers with an error of Penstock's own, as far as that is still possible, and ends the exchange. */
 void exchange_fail(struct exchange *ex, const struct error *e);
+/* Counts and reports an error of Penstock's own. */
+void exchange_note_error(struct exchange *ex, const struct error *e);
 /* The client has all it will get. Ends the exchange, after what must be settled. */
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */

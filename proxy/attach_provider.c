@@ -1,0 +1,197 @@
+/* What providers make of attachments before the request itself: uploads, and transcripts of audio. */
+#include <stdio.h>
+
+#include "attachments/attachment.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "providers/place.h"
+#include "proxy/attach_job.h"
+#include "proxy/forward.h"
+#include "proxy/transcription.h"
+#include "proxy/uploads.h"
+
+/* ---- in the thread ---- */
+
+bool attach_provider_transcribes(const void *arg, const char *media_type)
+{
+    (void)arg;
+    return transcript_takes(span_str(media_type));
+}
+
+/* A file that goes as it is. */
+static bool is_file(const struct attachment *a)
+{
+    return a->source != ATTACHMENT_CONTENT && !attachment_is_text(a);
+}
+
+static int check_files(struct attach_job *j)
+{
+    for (size_t i = 0; i < j->list.n; i++) {
+        struct attachment *a = &j->list.list[i];
+        const struct place_item item = {
+            .media_type = span_str(a->media.type), .name = span_str(a->name), .index = a->index};
+        if (is_file(a) && place_check(&j->place, &item, &j->error) < 0) {
+            a->decision = ATTACHMENT_REFUSED;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void prepare(struct attach_job *j, struct attachment *a, enum preparation_kind kind)
+{
+    j->preparations[j->npreparations++] =
+        (struct preparation){.job = j, .attachment = a, .kind = kind, .document = -1, .fd = -1};
+}
+
+static bool is_prepared(const struct attach_job *j, const struct attachment *a)
+{
+    for (size_t i = 0; i < j->npreparations; i++)
+        if (j->preparations[i].attachment == a)
+            return true;
+    return false;
+}
+
+/* Of the files that still go in the request and could go by an id, the largest; NULL: none. */
+static struct attachment *largest_file(struct attach_job *j)
+{
+    struct attachment *largest = NULL;
+    for (size_t i = 0; i < j->list.n; i++) {
+        struct attachment *a = &j->list.list[i];
+        if (is_file(a) && !is_prepared(j, a) && (!largest || a->bytes.n > largest->bytes.n) &&
+            place_upload_of(&j->place, span_str(a->media.type)) == PLACE_BY_ID)
+            largest = a;
+    }
+    return largest;
+}
+
+static size_t inline_bytes(const struct attachment *a)
+{
+    return a->bytes.n / 3 * 4 + 4;
+}
+
+int attach_provider_plan(struct attach_job *j)
+{
+    size_t most = j->inline_most, bytes = j->body.n;
+    struct attachment *large;
+    if (check_files(j) < 0)
+        return -1;
+    for (size_t i = 0; i < j->list.n; i++) {
+        struct attachment *a = &j->list.list[i];
+        if (a->by_provider)
+            prepare(j, a, PREPARE_TRANSCRIPT);
+        else if (is_file(a) && place_upload_of(&j->place, span_str(a->media.type)) == PLACE_BY_TEXT)
+            prepare(j, a, PREPARE_UPLOAD);
+        else if (is_file(a) && !a->base64.n) /* else it is in the body already */
+            bytes += inline_bytes(a);
+    }
+    while (most && bytes > most && (large = largest_file(j))) {
+        size_t saved = inline_bytes(large);
+        prepare(j, large, PREPARE_UPLOAD);
+        bytes -= bytes < saved ? bytes : saved;
+    }
+    return 0;
+}
+
+/* ---- on the loop ---- */
+
+static void on_transcript(void *arg, struct buf *text, const struct error *e)
+{
+    struct preparation *p = arg;
+    struct attachment *a = p->attachment;
+    p->transcription = NULL;
+    if (e) {
+        attach_prepare_fail(p, e);
+    } else {
+        snprintf(a->converter, sizeof a->converter, "%.60s", p->job->config->transcription.model);
+        buf_init(&a->text, text->max);
+        buf_move(&a->text, text);
+    }
+    attach_prepared(p->job);
+}
+
+/* What a provider made of a file is no more trusted than the file. */
+static int take_text(struct preparation *p, const struct upload_result *r, struct error *e)
+{
+    struct attachment *a = p->attachment;
+    if (!sniff_is_text(r->text))
+        return error_set(e, ERROR_UPSTREAM_INVALID,
+                         "%.64s answered with something else than the file's text.",
+                         p->job->exchange->provider->name);
+    a->by_provider = true;
+    buf_init(&a->text, r->text.n + 1);
+    buf_add(&a->text, r->text);
+    return 0;
+}
+
+static void on_uploaded(void *arg, const struct upload_result *r)
+{
+    struct preparation *p = arg;
+    struct attachment *a = p->attachment;
+    struct error e;
+    p->upload = NULL;
+    if (r->failed) {
+        attach_prepare_fail(p, r->failed);
+    } else if (place_upload_of(&p->job->place, span_str(a->media.type)) == PLACE_BY_TEXT) {
+        a->upload = r->reused ? ATTACHMENT_UPLOAD_REUSED : ATTACHMENT_UPLOADED;
+        if (take_text(p, r, &e) < 0)
+            attach_prepare_fail(p, &e);
+    } else {
+        a->upload = r->reused ? ATTACHMENT_UPLOAD_REUSED : ATTACHMENT_UPLOADED;
+        a->uploaded = xspandup(r->uri);
+    }
+    attach_prepared(p->job);
+}
+
+/* With what the request itself is paid for: a file belongs to an account. */
+static int start_upload(struct preparation *p, struct error *e)
+{
+    struct attach_job *j = p->job;
+    struct exchange *ex = j->exchange;
+    const struct attachment *a = p->attachment;
+    struct buf account;
+    buf_init(&account, 2 * LIMIT_HTTP_HEAD);
+    bool own_key = j->config->tenancy == TENANCY_KEYS && ex->provider->api_key;
+    const char *key = own_key ? ex->provider->api_key : ex->api_key;
+    if (!forward_account(buf_span(&ex->request), &account) && key)
+        forward_add_key(&account, ex->provider, key);
+    const struct upload_wanted wanted = {
+        .config = j->config,
+        .provider = ex->provider,
+        .own_key = own_key,
+        .account = buf_span(&account),
+        .key = key,
+        .consult = j->consult,
+        .sha256 = a->sha256,
+        .text = place_upload_of(&j->place, span_str(a->media.type)) == PLACE_BY_TEXT,
+        .file = {.name = span_str(attachment_title(a)),
+                 .media_type = span_str(a->media.type),
+                 .bytes = buf_span(&a->bytes),
+                 .ttl_s = j->config->timeouts.upload_ttl / 1000},
+    };
+    p->upload = uploads_want(ex->worker->uploads, &wanted, on_uploaded, p, e);
+    if (account.n)
+        explicit_bzero(account.data, account.room);
+    buf_free(&account);
+    return p->upload ? 0 : -1;
+}
+
+int attach_provider_start(struct preparation *p)
+{
+    const struct attachment *a = p->attachment;
+    struct error e;
+    bool failed = false;
+    if (p->kind == PREPARE_UPLOAD) {
+        failed = start_upload(p, &e) < 0;
+    } else {
+        const struct transcript_file file = {.name = span_str(attachment_title(a)),
+                                             .media_type = span_str(a->media.type),
+                                             .bytes = buf_span(&a->bytes)};
+        p->transcription = transcription_start(p->job->exchange, &file, on_transcript, p, &e);
+        failed = !p->transcription;
+    }
+    if (!failed)
+        return 0;
+    attach_prepare_fail(p, &e);
+    return -1;
+}
