@@ -25,12 +25,6 @@ void attach_not_passed(struct attach_job *j, enum not_passed reason, const char 
 
 /* ---- in the thread ---- */
 
-static bool converts(const void *arg, const char *format)
-{
-    const struct attach_job *j = arg;
-    return conversion_offered(j->renders, format);
-}
-
 static int resolve(struct attach_job *j)
 {
     const struct config_limits *l = &j->config->limits;
@@ -40,9 +34,9 @@ static int resolve(struct attach_job *j)
         .file_max = l->attachment_file,
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
-        .converts = converts,
+        .converts = conversion_offered,
         .transcribes = j->config->transcription.provider ? attach_provider_transcribes : NULL,
-        .arg = j,
+        .arg = j->renders,
     };
     if (j->parent)
         attach_take_parents(j);

@@ -108,7 +108,7 @@ void attach_prepare_fail(struct preparation *p, const struct error *e);
 int attach_provider_plan(struct attach_job *j) MUST_USE;
 /* On the loop: starts one of PREPARE_UPLOAD or PREPARE_TRANSCRIPT. -1: it has failed, j->error says why. */
 int attach_provider_start(struct preparation *p) MUST_USE;
-/* Whether a provider is configured that transcribes audio of that media type; `arg` is the job. */
+/* Whether a configured provider would transcribe audio of that media type; `arg` is not looked at. */
 bool attach_provider_transcribes(const void *arg, const char *media_type);
 
 /* ---- attach_place.c: in the thread ---- */

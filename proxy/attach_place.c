@@ -112,7 +112,7 @@ static int place_all(struct attach_job *j)
             bad = place_check(&j->place, &items[n], &j->error);
         if (bad)
             a->decision = ATTACHMENT_REFUSED;
-        inserted += 2 * a->bytes.n + 6 * a->parts.n;
+        inserted += 2 * a->bytes.n + 6 * (a->parts.n + a->text.n);
     }
     struct span context = bad ? span_of("", 0) : add_text(j, NULL);
     if (context.n)
