@@ -11,7 +11,8 @@
 #include "artifacts/office_xml.h"
 
 enum {
-    PPTX_SLIDES = 300,
+    PPTX_SLIDES = 300, /* of the file: a slide of the source may need several */
+    PPTX_SOURCE_SLIDES = 100,
     PPTX_ITEMS = 20000,
     PPTX_IMAGES = 100,
     PPTX_IMAGE_BYTES = 48 * 1024 * 1024,

@@ -266,8 +266,8 @@ static void add_block(struct pptx *p, const struct markdown_block *block, struct
 
 static struct pptx_slide *add_slide(struct pptx *p)
 {
-    if (p->slides_n == PPTX_SLIDES) {
-        pptx_refuse(p, RENDER_LIMIT, "it has too many slides");
+    if (p->slides_n == PPTX_SOURCE_SLIDES) {
+        pptx_refuse(p, RENDER_LIMIT, "it has more than 100 slides");
         return NULL;
     }
     struct pptx_slide *slide = &p->slides[p->slides_n++];
@@ -413,7 +413,7 @@ static struct pptx_slide *add_page(struct pptx *p, struct pages *to, const struc
                                    double scale)
 {
     if (to->n == PPTX_SLIDES) {
-        pptx_refuse(p, RENDER_LIMIT, "it has too many slides");
+        pptx_refuse(p, RENDER_LIMIT, "its slides hold so much that more than 300 would be needed");
         return NULL;
     }
     struct pptx_slide *page = &to->list[to->n++];

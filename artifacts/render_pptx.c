@@ -1,6 +1,8 @@
 /* Presentations from Markdown, or from JSON with a list of slides. */
 #include <stdio.h>
 
+#include "artifacts/lines.h"
+#include "artifacts/metadata.h"
 #include "artifacts/pptx.h"
 #include "base/json.h"
 #include "base/xalloc.h"
@@ -53,17 +55,42 @@ static void make(struct pptx *p, struct buf *out)
     buf_free(&p->rels);
 }
 
+/* An object, or a list of objects. `[text](target)` is Markdown. */
+static bool begins_like_json(struct span source)
+{
+    if (span_starts(source, "\xef\xbb\xbf"))
+        source = span_from(source, 3);
+    struct span text = lines_trim(source);
+    struct span inside = text.n ? lines_trim(span_from(text, 1)) : text;
+    return text.n && (text.p[0] == '{' || (text.p[0] == '[' && inside.n && inside.p[0] == '{'));
+}
+
+/* Its slides as Markdown; NULL, or what is wrong. */
+static const char *read_json(struct span source, struct buf *text)
+{
+    struct span document;
+    struct buf repaired;
+    const char *wrong = NULL;
+    buf_init(&repaired, source.n * 2 + 1024);
+    if (!json_document(source, &document) &&
+        (metadata_repair_document(source, &repaired) || !json_document(buf_span(&repaired), &document)))
+        wrong = "it begins like JSON but is not valid JSON";
+    else if (!pptx_json(document, text))
+        wrong = "it is JSON without a list \"slides\"";
+    buf_free(&repaired);
+    return wrong;
+}
+
 static enum render_status render(struct span source, const struct render_params *params, struct buf *out,
                                  char sentence[RENDER_SENTENCE])
 {
     const char *wrong;
-    struct span document;
     struct buf text;
     buf_init(&text, MARKDOWN_SOURCE);
-    if (json_document(source, &document) &&
-        (json_type(document) == JSON_OBJECT || json_type(document) == JSON_ARRAY)) {
-        if (!pptx_json(document, &text)) {
-            snprintf(sentence, RENDER_SENTENCE, "it is JSON without a list \"slides\"");
+    if (begins_like_json(source)) {
+        wrong = read_json(source, &text);
+        if (wrong) {
+            snprintf(sentence, RENDER_SENTENCE, "%s", wrong);
             buf_free(&text);
             return RENDER_INVALID;
         }
