@@ -1,6 +1,11 @@
 /* Words for the kind of a column, and number formats. */
 #include "artifacts/xlsx.h"
 
+static bool starts(struct span s, size_t at, const char *word)
+{
+    return at <= s.n && span_starts(span_from(s, at), word);
+}
+
 enum xlsx_kind xlsx_kind_named(struct span word)
 {
     static const struct {
@@ -56,7 +61,7 @@ bool xlsx_format_valid(struct span f)
         } else if ((c == 'E' || c == 'e') && places && i + 2 < f.n &&
                    (f.p[i + 1] == '+' || f.p[i + 1] == '-')) {
             i++;
-        } else if (span_starts(span_from(f, i), "AM/PM") || span_starts(span_from(f, i), "am/pm")) {
+        } else if (starts(f, i, "AM/PM") || starts(f, i, "am/pm")) {
             i += 4;
         } else if (c == '0' || c == '#' || c == '?') {
             places++;
@@ -67,7 +72,7 @@ bool xlsx_format_valid(struct span f)
                 return false;
         } else if (c == '%') {
             percents++;
-        } else if (span_starts(span_from(f, i), "\xe2\x82\xac")) {
+        } else if (starts(f, i, "\xe2\x82\xac")) {
             i += 2;
         } else if (starts(f, i, "\xc2\xa3") || starts(f, i, "\xc2\xa5")) {
             i++;
