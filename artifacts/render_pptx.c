@@ -7,17 +7,6 @@
 #include "base/json.h"
 #include "base/xalloc.h"
 
-static void put_images(struct pptx *p)
-{
-    for (unsigned i = 0; i < p->images_n; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "ppt/%s", p->images[i].target);
-        office_zip_open(&p->zip, name, false);
-        office_zip_write(&p->zip, p->images[i].bytes);
-        office_zip_close(&p->zip);
-    }
-}
-
 static void put_parts(struct pptx *p)
 {
     char author[OFFICE_SHORT];
@@ -31,7 +20,7 @@ static void put_parts(struct pptx *p)
     pptx_fixed_parts(p);
     for (size_t i = 0; i < p->slides_n && p->status == RENDER_OK; i++)
         pptx_draw(p, i);
-    put_images(p);
+    office_pictures_write(&p->pictures, &p->zip, "ppt/");
 }
 
 static void make(struct pptx *p, struct buf *out)
@@ -48,8 +37,7 @@ static void make(struct pptx *p, struct buf *out)
         if (office_zip_finish(&p->zip))
             pptx_refuse(p, RENDER_LIMIT, "the file would be larger than the limit");
     }
-    for (unsigned i = 0; i < p->images_n; i++)
-        buf_free(&p->images[i].own);
+    office_pictures_free(&p->pictures);
     xfree(p->items);
     buf_free(&p->xml);
     buf_free(&p->rels);
@@ -110,9 +98,8 @@ static enum render_status render(struct span source, const struct render_params 
     enum render_status status = p->status;
     if (status != RENDER_OK)
         snprintf(sentence, RENDER_SENTENCE, "%s", p->why);
-    else if (p->lost_images)
-        snprintf(sentence, RENDER_SENTENCE, "%u picture%s not among the files of the reply: shown as words",
-                 p->lost_images, p->lost_images == 1 ? " is" : "s are");
+    else
+        office_pictures_note(&p->pictures, sentence);
     xfree(p);
     markdown_free(markdown);
     return status;
