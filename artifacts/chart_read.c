@@ -431,6 +431,9 @@ static enum render_status read_root(json_t *root, struct span said, struct chart
     if (!json_is_object(root))
         return refuse(&r, RENDER_INVALID,
                       "the chart is not a JSON object that can be read (functions are not run)");
+    if (json_object_get(root, "layer") || json_object_get(root, "facet") || json_object_get(root, "repeat") ||
+        json_object_get(root, "hconcat") || json_object_get(root, "vconcat"))
+        return refuse(&r, RENDER_INVALID, "of Vega-Lite one view with one mark is drawn");
     if (json_object_get(root, "mark")) {
         read_settings(&r);
         return chart_read_vega(root, c, sentence);
@@ -537,8 +540,9 @@ enum render_status chart_read(struct span source, const struct render_params *pa
     } else if (json_is_object(said)) {
         status = read_root(said, SPAN_LIT(""), out, sentence);
     } else {
-        struct reader r = {.c = out, .sentence = sentence};
+        struct reader r = {.c = out, .sentence = sentence, .root = options};
         struct span word = text_of(said);
+        read_settings(&r); /* rows have no other place for them than the metadata */
         out->type = CHART_BAR;
         status = word.n && !type_read(word, out, &out->type)
                      ? refuse(&r, RENDER_INVALID,

@@ -141,6 +141,14 @@ static void name_axis(char **to, const json_t *channel)
     *to = chart_text(span_str(title));
 }
 
+/* What would have to be computed from the values before they are drawn. */
+static bool is_computed(const json_t *channel)
+{
+    json_t *bin = json_object_get(channel, "bin");
+    return (bin && !json_is_null(bin) && !json_is_false(bin)) || json_object_get(channel, "timeUnit") ||
+           json_object_get(channel, "condition");
+}
+
 /* Which field is which, by the channels of the encoding. */
 static const char *read_encoding(struct vega *v, const json_t *encoding)
 {
@@ -157,6 +165,9 @@ static const char *read_encoding(struct vega *v, const json_t *encoding)
         label = y;
         value = x;
     }
+    if (is_computed(label) || is_computed(value) || is_computed(colour))
+        return "Vega-Lite's bins, time units and conditions are not computed: write the values that are to "
+               "be shown";
     const char *aggregate = text(value, "aggregate");
     v->count = strcmp(aggregate, "count") == 0;
     if (*aggregate && !v->count && strcmp(aggregate, "sum") != 0)

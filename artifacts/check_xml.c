@@ -2,6 +2,7 @@
  * Whether text content is XML, by a small scanner of our own, and whether an SVG drawing only draws: no
  * scripts, no handlers, no foreign content, nothing fetched from elsewhere.
  */
+#include "artifacts/lines.h"
 #include "artifacts/render.h"
 
 enum { XML_DEPTH = 512 };
@@ -236,16 +237,6 @@ static const char SCRIPTED[] = "a drawing may not hold scripts or event handlers
 static const char FETCHES[] =
     "a drawing may refer to its own parts (\"#name\") and to data: pictures in png or jpeg alone";
 
-static bool in_list(struct span word, const char *list)
-{
-    for (size_t n; *list; list += n + (list[n] == ' ')) {
-        n = strcspn(list, " ");
-        if (n == word.n && memcmp(list, word.p, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* SVG 2, appendix F, without what runs, embeds or links. */
 static const char *drawing_element(struct span name)
 {
@@ -265,10 +256,11 @@ static const char *drawing_element(struct span name)
     if (span_is_nocase(local, "script") || span_is_nocase(local, "handler") ||
         span_is_nocase(local, "listener"))
         return SCRIPTED;
-    if (in_list(local, known))
+    if (lines_word_in(local, known))
         return NULL;
     bool prefixed = local.n != name.n && !span_starts(name, "svg:"); /* an editor's own notes */
-    bool embeds = in_list(local, "foreignObject iframe object embed audio video html body img link canvas");
+    bool embeds =
+        lines_word_in(local, "foreignObject iframe object embed audio video html body img link canvas");
     return prefixed && !embeds ? NULL : "a drawing may hold SVG elements alone";
 }
 

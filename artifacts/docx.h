@@ -13,9 +13,7 @@ enum {
     DOCX_LEVEL = 360, /* indentation of a list's level */
     DOCX_LEVELS = 9,
     DOCX_QUOTE = 360,
-    DOCX_CELLS = 200000, /* of all tables together */
-    DOCX_IMAGES = 200,
-    DOCX_IMAGE_BYTES = 48 * 1024 * 1024,
+    DOCX_CELLS = 200000,  /* of all tables together */
     DOCX_HEADINGS = 5000, /* with a bookmark */
     DOCX_SLUG = 96,
     DOCX_XML = 1 << 28,
@@ -50,13 +48,8 @@ struct docx {
     unsigned indent; /* of the block that is being written */
     unsigned quotes; /* it stands in */
     unsigned lists;
-    unsigned images_n, drawings_n;
-    size_t image_bytes;
-    struct {
-        struct span bytes;
-        char target[40];
-    } images[DOCX_IMAGES];
-    struct buf image_own[DOCX_IMAGES];
+    unsigned drawings_n;
+    struct office_pictures pictures;
     struct docx_heading *headings; /* in order */
     size_t headings_n, heading_next;
     struct docx_heading **by_slug;
@@ -64,7 +57,6 @@ struct docx {
     bool page;   /* the next paragraph begins a page */
     bool toc_done;
     size_t cells;
-    unsigned lost_images;
     char colour[7];
     const char *east_asian; /* a font */
     const char *east_asian_language;
@@ -94,7 +86,7 @@ void docx_plain_run(struct docx *d, const char *properties, struct span text);
 void docx_image(struct docx *d, struct office_image *image, struct span words);
 /* Text without tags: tabs and line feeds as elements. */
 void docx_text(struct buf *out, struct span text);
-unsigned docx_link_relation(struct docx_rels *rels, const char *type, const char *target, bool external);
+unsigned docx_relation(struct docx_rels *rels, const char *type, const char *target, bool external);
 
 /* ---- docx_block.c ---- */
 void docx_blocks(struct docx *d, const struct markdown_block *parent);

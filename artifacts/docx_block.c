@@ -86,7 +86,8 @@ static void put_code(struct docx *d, const struct markdown_block *block)
 {
     struct office_image image;
     struct span code = block->code;
-    if (office_is_chart(block) && d->images_n < DOCX_IMAGES && office_image_chart(d->params, block, &image)) {
+    if (office_is_chart(block) && office_pictures_room(&d->pictures) &&
+        office_image_chart(d->params, block, &image)) {
         docx_open_paragraph(d, &(struct docx_paragraph){.align = ALIGN_CENTER});
         docx_image(d, &image, SPAN_LIT("Chart"));
         docx_close_paragraph(d);

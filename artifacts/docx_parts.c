@@ -419,7 +419,8 @@ void docx_header_and_footer(struct docx *d)
     buf_adds(&b, OFFICE_XML "<w:hdr " NAMESPACES "><w:p><w:pPr><w:pStyle w:val=\"Header\"/></w:pPr>");
     d->to = &b;
     d->rels = &rels;
-    if (brand->logo.n && d->images_n < DOCX_IMAGES && office_image_find(&own, SPAN_LIT("logo"), &image)) {
+    if (brand->logo.n && office_pictures_room(&d->pictures) &&
+        office_image_find(&own, SPAN_LIT("logo"), &image)) {
         /* Half an inch high at most. */
         d->room = (unsigned)((uint64_t)image.width * 720 / image.height);
         d->room = d->room > d->text_width / 3 ? d->text_width / 3 : d->room + 1;

@@ -154,13 +154,9 @@ static void put_run(struct docx *d, const struct markdown_run *run, unsigned sty
 
 /* ---- links ---- */
 
-unsigned docx_link_relation(struct docx_rels *rels, const char *type, const char *target, bool external)
+unsigned docx_relation(struct docx_rels *rels, const char *type, const char *target, bool external)
 {
-    buf_printf(&rels->xml, "<Relationship Id=\"rId%u\" Type=\"%s/%s\" Target=\"", ++rels->n, OFFICE_RELATIONS,
-               type);
-    office_xml_text(&rels->xml, span_str(target));
-    buf_adds(&rels->xml, external ? "\" TargetMode=\"External\"/>" : "\"/>");
-    return rels->n;
+    return office_relation(&rels->xml, &rels->n, type, target, external);
 }
 
 /* Opens a link; false: the target is none that a document may have. */
@@ -173,31 +169,14 @@ static bool open_link(struct docx *d, struct span href)
             buf_printf(d->to, "<w:hyperlink w:anchor=\"_Heading%u\" w:history=\"1\">", heading->number);
         return heading != NULL;
     }
-    if (!markdown_link_allowed(href) || !office_uri(href, uri))
+    if (!office_link(href, uri))
         return false;
     buf_printf(d->to, "<w:hyperlink r:id=\"rId%u\" w:history=\"1\">",
-               docx_link_relation(d->rels, "hyperlink", uri, true));
+               docx_relation(d->rels, "hyperlink", uri, true));
     return true;
 }
 
 /* ---- pictures ---- */
-
-static unsigned image_relation(struct docx *d, struct office_image *image)
-{
-    unsigned i = 0;
-    while (i < d->images_n && d->images[i].bytes.p != image->bytes.p)
-        i++;
-    if (i == d->images_n) {
-        d->images[i].bytes = image->bytes;
-        snprintf(d->images[i].target, sizeof d->images[i].target, "media/image%u.%s", i + 1,
-                 image->extension);
-        buf_init(&d->image_own[i], image->own.max);
-        buf_move(&d->image_own[i], &image->own);
-        d->image_bytes += image->bytes.n;
-        d->images_n++;
-    }
-    return docx_link_relation(d->rels, "image", d->images[i].target, false);
-}
 
 void docx_image(struct docx *d, struct office_image *image, struct span words)
 {
@@ -214,7 +193,8 @@ void docx_image(struct docx *d, struct office_image *image, struct span words)
     }
     width += !width;
     height += !height;
-    unsigned relation = image_relation(d, image), id = ++d->drawings_n;
+    const char *target = d->pictures.list[office_pictures_keep(&d->pictures, image)].target;
+    unsigned relation = docx_relation(d->rels, "image", target, false), id = ++d->drawings_n;
     buf_printf(
         b,
         "<w:r><w:drawing><wp:inline distT=\"0\" distB=\"0\" distL=\"0\" distR=\"0\"><wp:extent cx=\"%llu\" "
@@ -241,14 +221,13 @@ void docx_image(struct docx *d, struct office_image *image, struct span words)
 static void put_image(struct docx *d, const struct markdown_run *run)
 {
     struct office_image image;
-    if (d->images_n < DOCX_IMAGES && d->image_bytes < DOCX_IMAGE_BYTES &&
-        office_image_find(d->params, run->source, &image)) {
+    if (office_pictures_room(&d->pictures) && office_image_find(d->params, run->source, &image)) {
         docx_image(d, &image, run->text);
         office_image_free(&image);
         return;
     }
     /* Its words stand in its place. */
-    d->lost_images++;
+    d->pictures.lost++;
     docx_plain_run(d, "<w:i/><w:iCs/>", run->text.n ? run->text : run->source);
 }
 

@@ -38,3 +38,13 @@ bool lines_part(struct span line, struct span *name)
     *name = lines_trim(line);
     return name->n > 0;
 }
+
+bool lines_word_in(struct span word, const char *list)
+{
+    for (size_t n; *list; list += n + (list[n] == ' ')) {
+        n = strcspn(list, " ");
+        if (n == word.n && strncasecmp(list, word.p, n) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,6 +1,6 @@
 #ifndef ARTIFACTS_LINES_H
 #define ARTIFACTS_LINES_H
-/* The lines of a source: what its readers share. Pure. */
+/* The lines of a source, and its words: what its readers share. Pure. */
 #include "base/span.h"
 
 /* Without blanks, tabs and line ends at either end. */
@@ -9,5 +9,7 @@ struct span lines_trim(struct span s);
 struct span lines_take(struct span *text);
 /* "=== Name ===": the line that begins a part of a source with several; *name is not empty then. */
 bool lines_part(struct span line, struct span *name);
+/* Whether a word is in a list of words with a blank between them, without regard to case. */
+bool lines_word_in(struct span word, const char *list);
 
 #endif

@@ -1,5 +1,7 @@
 #include "artifacts/markdown_html.h"
 
+#include "artifacts/lines.h"
+
 static bool is_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -10,27 +12,17 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-static bool in_list(struct span word, const char *list)
-{
-    for (size_t n; *list; list += n + (list[n] == ' ')) {
-        n = strcspn(list, " ");
-        if (n == word.n && strncasecmp(list, word.p, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 static unsigned style_of(struct span name)
 {
-    return in_list(name, "b strong")            ? STYLE_STRONG
-           : in_list(name, "i em cite var dfn") ? STYLE_EMPHASIS
-           : in_list(name, "s del strike")      ? STYLE_STRIKE
-           : in_list(name, "code kbd samp tt")  ? STYLE_CODE
-           : in_list(name, "u ins")             ? STYLE_UNDERLINE
-           : in_list(name, "sup")               ? STYLE_SUPERSCRIPT
-           : in_list(name, "sub")               ? STYLE_SUBSCRIPT
-           : in_list(name, "mark")              ? STYLE_MARK
-                                                : 0;
+    return lines_word_in(name, "b strong")            ? STYLE_STRONG
+           : lines_word_in(name, "i em cite var dfn") ? STYLE_EMPHASIS
+           : lines_word_in(name, "s del strike")      ? STYLE_STRIKE
+           : lines_word_in(name, "code kbd samp tt")  ? STYLE_CODE
+           : lines_word_in(name, "u ins")             ? STYLE_UNDERLINE
+           : lines_word_in(name, "sup")               ? STYLE_SUPERSCRIPT
+           : lines_word_in(name, "sub")               ? STYLE_SUBSCRIPT
+           : lines_word_in(name, "mark")              ? STYLE_MARK
+                                                      : 0;
 }
 
 /* The value of an attribute; empty: absent. */
@@ -92,20 +84,20 @@ struct markdown_tag markdown_html_read(struct span html)
     tag.style = style_of(name);
     if (tag.style)
         tag.means = end ? HTML_STYLE_END : HTML_STYLE;
-    else if (in_list(name, "br"))
+    else if (lines_word_in(name, "br"))
         tag.means = HTML_LINE;
-    else if (in_list(name, "a"))
+    else if (lines_word_in(name, "a"))
         tag.means = end ? HTML_LINK_END : HTML_LINK;
-    else if (in_list(name, "img"))
+    else if (lines_word_in(name, "img"))
         tag.means = end ? HTML_NOTHING : HTML_IMAGE;
-    else if (in_list(name, "td th"))
+    else if (lines_word_in(name, "td th"))
         tag.means = HTML_SPACE;
-    else if (in_list(
+    else if (lines_word_in(
                  name,
                  "p div tr li dt dd h1 h2 h3 h4 h5 h6 table ul ol dl blockquote pre summary section article "
                  "header footer main figure figcaption hr center details"))
         tag.means = HTML_LINE;
-    else if (in_list(
+    else if (lines_word_in(
                  name,
                  "span font small big thead tbody tfoot colgroup col caption abbr label nav aside picture "
                  "source html head body wbr q time address bdi bdo ruby rt rp nobr"))

@@ -280,11 +280,11 @@ int metadata_repair_document(struct span text, struct buf *out)
     bool array = text.n && text.p[0] == '[';
     if (!array && (!text.n || text.p[0] != '{'))
         return -1;
-    buf_init(&given, text.n + sizeof around);
+    buf_init(&given, text.n + sizeof around + 2);
     buf_init(&strict, text.n * 2 + 1024);
     buf_adds(&given, array ? around : "");
     buf_add(&given, text);
-    buf_adds(&given, array ? "}" : "");
+    buf_adds(&given, array ? "\n}" : ""); /* a comment may end the text */
     size_t read = repair(buf_span(&given), true, &strict);
     struct span left = without_blanks(span_from(buf_span(&given), read));
     struct span whole = buf_span(&strict);

@@ -1,5 +1,7 @@
 #include "artifacts/office_image.h"
 
+#include <stdio.h>
+
 #include "artifacts/sniff.h"
 
 enum { DATA_MAX = 10 * 1024 * 1024, SIDE_MAX = 65000, CHART_MAX = 16 * 1024 * 1024 };
@@ -131,4 +133,52 @@ void office_image_free(struct office_image *image)
 {
     buf_free(&image->own);
     *image = (struct office_image){.extension = ""};
+}
+
+/* ---- parts of the file ---- */
+
+bool office_pictures_room(const struct office_pictures *p)
+{
+    return p->n < OFFICE_PICTURES && p->bytes < OFFICE_PICTURE_BYTES;
+}
+
+unsigned office_pictures_keep(struct office_pictures *p, struct office_image *image)
+{
+    unsigned i = 0;
+    while (i < p->n && p->list[i].bytes.p != image->bytes.p)
+        i++;
+    if (i < p->n)
+        return i;
+    struct office_picture *picture = &p->list[p->n++];
+    *picture = (struct office_picture){.bytes = image->bytes, .width = image->width, .height = image->height};
+    snprintf(picture->target, sizeof picture->target, "media/image%u.%s", p->n, image->extension);
+    buf_init(&picture->own, image->own.max);
+    buf_move(&picture->own, &image->own);
+    p->bytes += image->bytes.n;
+    return i;
+}
+
+void office_pictures_write(const struct office_pictures *p, struct office_zip *zip, const char *folder)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", folder, p->list[i].target);
+        office_zip_open(zip, name, false);
+        office_zip_write(zip, p->list[i].bytes);
+        office_zip_close(zip);
+    }
+}
+
+void office_pictures_note(const struct office_pictures *p, char sentence[RENDER_SENTENCE])
+{
+    if (p->lost)
+        snprintf(sentence, RENDER_SENTENCE, "%u picture%s not among the files of the reply: shown as words",
+                 p->lost, p->lost == 1 ? " is" : "s are");
+}
+
+void office_pictures_free(struct office_pictures *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        buf_free(&p->list[i].own);
+    p->n = 0;
 }

@@ -1,5 +1,7 @@
 #include "artifacts/office_xml.h"
 
+#include "artifacts/markdown.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -234,4 +236,17 @@ void office_root_relations(struct office_zip *z, const char *main_part)
         main_part);
     office_zip_part(z, "_rels/.rels", buf_span(&b));
     buf_free(&b);
+}
+
+bool office_link(struct span href, char out[OFFICE_URI])
+{
+    return href.n && markdown_link_allowed(href) && office_uri(href, out);
+}
+
+unsigned office_relation(struct buf *rels, unsigned *n, const char *type, const char *target, bool external)
+{
+    buf_printf(rels, "<Relationship Id=\"rId%u\" Type=\"%s/%s\" Target=\"", ++*n, OFFICE_RELATIONS, type);
+    office_xml_text(rels, span_str(target));
+    buf_adds(rels, external ? "\" TargetMode=\"External\"/>" : "\"/>");
+    return *n;
 }

@@ -31,6 +31,12 @@ bool office_is_rtl(struct span text);
  */
 bool office_uri(struct span href, char out[OFFICE_URI]) MUST_USE;
 
+/* The same for a target that may be followed from a document at all (markdown_link_allowed). */
+bool office_link(struct span href, char out[OFFICE_URI]) MUST_USE;
+/* Appends a relationship ("hyperlink", "image" …) to the list of a part; answers its number, which is *n + 1.
+ */
+unsigned office_relation(struct buf *rels, unsigned *n, const char *type, const char *target, bool external);
+
 /* A string among the options, with its escapes undone; "" when it is absent or no string. */
 void office_option(const struct render_params *params, const char *name, char out[OFFICE_SHORT]);
 /* "1F4E79" from "#1f4e79", or from the brand's colour being no such thing the second. */

@@ -11,10 +11,9 @@
 #include "artifacts/office_xml.h"
 
 enum {
-    PPTX_SLIDES = 300,
+    PPTX_SLIDES = 300, /* of the file: a slide of the source may need several */
+    PPTX_SOURCE_SLIDES = 100,
     PPTX_ITEMS = 20000,
-    PPTX_IMAGES = 100,
-    PPTX_IMAGE_BYTES = 48 * 1024 * 1024,
     PPTX_XML = 1 << 26,
     PPTX_WIDTH = 960,
     PPTX_HEIGHT = 540,
@@ -39,7 +38,7 @@ struct pptx_item {
     enum pptx_bullet bullet;
     unsigned number;
     bool quote;
-    unsigned image; /* IMAGE: its place in pptx.images */
+    unsigned image; /* IMAGE: its place in pptx.pictures */
     struct span words;
 };
 
@@ -52,13 +51,6 @@ struct pptx_slide {
     double scale;                     /* of its letters */
 };
 
-struct pptx_picture {
-    struct span bytes;
-    unsigned width, height;
-    char target[32];
-    struct buf own;
-};
-
 struct pptx {
     const struct render_params *params;
     const struct markdown *markdown;
@@ -67,10 +59,7 @@ struct pptx {
     size_t items_n;
     struct pptx_slide slides[PPTX_SLIDES];
     size_t slides_n;
-    struct pptx_picture images[PPTX_IMAGES];
-    unsigned images_n;
-    size_t image_bytes;
-    unsigned lost_images;
+    struct office_pictures pictures;
     char colour[7];
     /* of the slide that is being written */
     struct buf xml, rels;

@@ -15,11 +15,7 @@ struct box {
 
 static unsigned add_relation(struct pptx *p, const char *type, const char *target, bool external)
 {
-    buf_printf(&p->rels, "<Relationship Id=\"rId%u\" Type=\"%s/%s\" Target=\"", ++p->rels_n, OFFICE_RELATIONS,
-               type);
-    office_xml_text(&p->rels, span_str(target));
-    buf_adds(&p->rels, external ? "\" TargetMode=\"External\"/>" : "\"/>");
-    return p->rels_n;
+    return office_relation(&p->rels, &p->rels_n, type, target, external);
 }
 
 /* ---- text ---- */
@@ -56,7 +52,7 @@ static void put_properties(struct pptx *p, const struct markdown_run *run, const
         buf_adds(b, "<a:highlight><a:srgbClr val=\"FFFF00\"/></a:highlight>");
     if (code)
         buf_adds(b, "<a:latin typeface=\"Consolas\"/><a:cs typeface=\"Consolas\"/>");
-    if (run->href.n && markdown_link_allowed(run->href) && office_uri(run->href, uri))
+    if (office_link(run->href, uri))
         buf_printf(b, "<a:hlinkClick r:id=\"rId%u\"/>", add_relation(p, "hyperlink", uri, true));
     buf_adds(b, "</a:rPr>");
 }
@@ -326,7 +322,7 @@ static void put_table(struct pptx *p, const struct pptx_item *item, const struct
 /* As large as it may be within the box, in its middle. */
 static void put_image(struct pptx *p, const struct pptx_item *item, struct box box)
 {
-    const struct pptx_picture *image = &p->images[item->image];
+    const struct office_picture *image = &p->pictures.list[item->image];
     unsigned id = ++p->shapes + 1;
     char target[64];
     double width = image->width * 0.75, height = image->height * 0.75;

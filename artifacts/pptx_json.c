@@ -36,8 +36,6 @@ static void put_text(struct buf *out, struct span value, bool raw)
 static void put_bullets(struct buf *out, struct span value, unsigned level)
 {
     struct span inner;
-    if (level == LEVELS)
-        return;
     if (json_type(value) == JSON_ARRAY) {
         struct json_iter it = json_iter(value);
         while (json_next(&it) == 1)
@@ -47,7 +45,8 @@ static void put_bullets(struct buf *out, struct span value, unsigned level)
     bool object = json_type(value) == JSON_OBJECT;
     if (object && !member(value, NAMES("text", "title", "bullet", "content"), &inner))
         return;
-    for (unsigned i = 0; i < level * INDENT; i++)
+    unsigned shown = level < LEVELS ? level : LEVELS - 1;
+    for (unsigned i = 0; i < shown * INDENT; i++)
         buf_addc(out, ' ');
     buf_adds(out, "- ");
     put_text(out, object ? inner : value, true);
@@ -85,6 +84,13 @@ static void put_table(struct buf *out, struct span table)
             put_row(out, it.value, false);
 }
 
+/* Its line ends could close the fence around it. */
+static void put_value(struct buf *out, struct span value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        buf_addc(out, value.p[i] == '\n' || value.p[i] == '\r' ? ' ' : value.p[i]);
+}
+
 static void put_slide(struct buf *out, struct span slide, bool first)
 {
     struct span value;
@@ -107,6 +113,11 @@ static void put_slide(struct buf *out, struct span slide, bool first)
     }
     if (member(slide, NAMES("table"), &value) && json_type(value) == JSON_OBJECT)
         put_table(out, value);
+    if (member(slide, NAMES("chart"), &value) && json_type(value) == JSON_OBJECT) {
+        buf_adds(out, "\n```chart\n");
+        put_value(out, value);
+        buf_adds(out, "\n```\n");
+    }
     if (member(slide, NAMES("image"), &value) && json_type(value) == JSON_STRING) {
         buf_adds(out, "\n![](<");
         put_text(out, value, true);

@@ -179,7 +179,7 @@ static void put_brand(struct pptx *p, struct buf *b, unsigned logo)
     }
     if (!logo)
         return;
-    const struct pptx_picture *image = &p->images[logo - 1];
+    const struct office_picture *image = &p->pictures.list[logo - 1];
     uint64_t height = 32, width = (uint64_t)image->width * height / image->height;
     if (width > 160) {
         height = height * 160 / width;
@@ -204,14 +204,12 @@ static unsigned keep_logo(struct pptx *p)
     struct render_asset asset = {.name = "logo", .bytes = p->params->brand.logo};
     struct render_params own = {.assets = &asset, .n_assets = 1};
     struct office_image image;
-    if (!asset.bytes.n || p->images_n == PPTX_IMAGES || !office_image_find(&own, SPAN_LIT("logo"), &image))
+    if (!asset.bytes.n || !office_pictures_room(&p->pictures) ||
+        !office_image_find(&own, SPAN_LIT("logo"), &image))
         return 0;
-    struct pptx_picture *picture = &p->images[p->images_n++];
-    *picture = (struct pptx_picture){.bytes = image.bytes, .width = image.width, .height = image.height};
-    snprintf(picture->target, sizeof picture->target, "media/image%u.%s", p->images_n, image.extension);
-    buf_init(&picture->own, 1);
+    unsigned place = office_pictures_keep(&p->pictures, &image);
     office_image_free(&image);
-    return p->images_n;
+    return place + 1;
 }
 
 static void put_text_styles(struct pptx *p, struct buf *b)
@@ -270,7 +268,7 @@ static void put_master(struct pptx *p)
              "/theme\" Target=\"../theme/theme1.xml\"/>");
     if (logo)
         buf_printf(b, "<Relationship Id=\"rId9\" Type=\"" OFFICE_RELATIONS "/image\" Target=\"../%s\"/>",
-                   p->images[logo - 1].target);
+                   p->pictures.list[logo - 1].target);
     buf_adds(b, "</Relationships>");
     put_part(p, "ppt/slideMasters/_rels/slideMaster1.xml.rels");
 }

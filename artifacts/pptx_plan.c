@@ -98,7 +98,7 @@ double pptx_item_height(const struct pptx *p, const struct pptx_item *item, doub
     case ITEM_CODE:
         return code_height(item, width, size);
     case ITEM_IMAGE: {
-        const struct pptx_picture *image = &p->images[item->image];
+        const struct office_picture *image = &p->pictures.list[item->image];
         double height = image->height * 0.75, wide = image->width * 0.75;
         height = wide > width ? height * width / wide : height;
         height *= scale;
@@ -122,34 +122,16 @@ static struct pptx_item *add_item(struct pptx *p, enum pptx_kind kind, const str
     return item;
 }
 
-/* The picture's place; PPTX_IMAGES: there is none. */
-static unsigned keep_image(struct pptx *p, struct office_image *image)
-{
-    unsigned i = 0;
-    while (i < p->images_n && p->images[i].bytes.p != image->bytes.p)
-        i++;
-    if (i < p->images_n || i == PPTX_IMAGES)
-        return i;
-    struct pptx_picture *picture = &p->images[p->images_n++];
-    *picture = (struct pptx_picture){.bytes = image->bytes, .width = image->width, .height = image->height};
-    snprintf(picture->target, sizeof picture->target, "media/image%u.%s", i + 1, image->extension);
-    buf_init(&picture->own, image->own.max);
-    buf_move(&picture->own, &image->own);
-    p->image_bytes += image->bytes.n;
-    return i;
-}
-
 static bool add_image(struct pptx *p, const struct markdown_block *block, const struct markdown_run *run)
 {
     struct office_image image;
     bool chart = !run;
-    if (p->image_bytes > PPTX_IMAGE_BYTES || p->images_n == PPTX_IMAGES ||
-        !(chart ? office_image_chart(p->params, block, &image)
-                : office_image_find(p->params, run->source, &image))) {
-        p->lost_images += !chart;
+    if (!office_pictures_room(&p->pictures) || !(chart ? office_image_chart(p->params, block, &image)
+                                                       : office_image_find(p->params, run->source, &image))) {
+        p->pictures.lost += !chart;
         return false;
     }
-    unsigned place = keep_image(p, &image);
+    unsigned place = office_pictures_keep(&p->pictures, &image);
     office_image_free(&image);
     struct pptx_item *item = add_item(p, ITEM_IMAGE, block);
     if (!item)
@@ -266,8 +248,8 @@ static void add_block(struct pptx *p, const struct markdown_block *block, struct
 
 static struct pptx_slide *add_slide(struct pptx *p)
 {
-    if (p->slides_n == PPTX_SLIDES) {
-        pptx_refuse(p, RENDER_LIMIT, "it has too many slides");
+    if (p->slides_n == PPTX_SOURCE_SLIDES) {
+        pptx_refuse(p, RENDER_LIMIT, "it has more than 100 slides");
         return NULL;
     }
     struct pptx_slide *slide = &p->slides[p->slides_n++];
@@ -413,7 +395,7 @@ static struct pptx_slide *add_page(struct pptx *p, struct pages *to, const struc
                                    double scale)
 {
     if (to->n == PPTX_SLIDES) {
-        pptx_refuse(p, RENDER_LIMIT, "it has too many slides");
+        pptx_refuse(p, RENDER_LIMIT, "its slides hold so much that more than 300 would be needed");
         return NULL;
     }
     struct pptx_slide *page = &to->list[to->n++];

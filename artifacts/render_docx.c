@@ -156,17 +156,6 @@ static void put_relations(struct docx *d, const char *name, const struct docx_re
     buf_free(&b);
 }
 
-static void put_images(struct docx *d)
-{
-    for (unsigned i = 0; i < d->images_n; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "word/%s", d->images[i].target);
-        office_zip_open(&d->zip, name, false);
-        office_zip_write(&d->zip, d->images[i].bytes);
-        office_zip_close(&d->zip);
-    }
-}
-
 static void put_parts(struct docx *d, size_t bytes)
 {
     static const char *const fixed[][2] = {{"header", "header1.xml"},    {"footer", "footer1.xml"},
@@ -180,7 +169,7 @@ static void put_parts(struct docx *d, size_t bytes)
     office_root_relations(&d->zip, "word/document.xml");
     office_properties(&d->zip, d->params, title, author[0] ? span_str(author) : d->markdown->author);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        docx_link_relation(&d->body_rels, fixed[i][0], fixed[i][1], false);
+        docx_relation(&d->body_rels, fixed[i][0], fixed[i][1], false);
     docx_collect_headings(d);
     office_zip_open(&d->zip, "word/document.xml", true);
     put_body(d, bytes);
@@ -194,7 +183,7 @@ static void put_parts(struct docx *d, size_t bytes)
     put_relations(d, "word/_rels/document.xml.rels", &d->body_rels);
     if (d->notes_rels.n)
         put_relations(d, "word/_rels/footnotes.xml.rels", &d->notes_rels);
-    put_images(d);
+    office_pictures_write(&d->pictures, &d->zip, "word/");
 }
 
 static enum render_status render(struct span source, const struct render_params *params, struct buf *out,
@@ -227,11 +216,9 @@ static enum render_status render(struct span source, const struct render_params 
     enum render_status status = d->status;
     if (status != RENDER_OK)
         snprintf(sentence, RENDER_SENTENCE, "%s", d->why);
-    else if (d->lost_images)
-        snprintf(sentence, RENDER_SENTENCE, "%u picture%s not among the files of the reply: shown as words",
-                 d->lost_images, d->lost_images == 1 ? " is" : "s are");
-    for (unsigned i = 0; i < d->images_n; i++)
-        buf_free(&d->image_own[i]);
+    else
+        office_pictures_note(&d->pictures, sentence);
+    office_pictures_free(&d->pictures);
     xfree(d->noted);
     xfree(d->headings);
     xfree(d->by_slug);

@@ -157,16 +157,6 @@ static void put_text(struct buf *out, const char *line)
     put_line(out, span_str(line));
 }
 
-static bool in_list(struct span word, const char *list)
-{
-    for (size_t n; *list; list += n + (list[n] == ' ')) {
-        n = strcspn(list, " ");
-        if (n == word.n && strncasecmp(list, word.p, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The name before the first `:` or `;`; empty: the line is no property. */
 static struct span name_of(struct span line)
 {
@@ -181,7 +171,7 @@ static struct span name_of(struct span line)
 /* Sections 3.7 and 3.8, RFC 7986, RFC 9073. */
 static bool is_known(struct span name)
 {
-    return in_list(
+    return lines_word_in(
                name,
                "BEGIN END CALSCALE METHOD PRODID VERSION ATTACH CATEGORIES CLASS COMMENT DESCRIPTION GEO "
                "LOCATION PERCENT-COMPLETE PRIORITY RESOURCES STATUS SUMMARY COMPLETED DTEND DUE DTSTART "
@@ -194,7 +184,7 @@ static bool is_known(struct span name)
 
 static bool is_text(struct span name)
 {
-    return in_list(name, "DESCRIPTION SUMMARY LOCATION COMMENT CONTACT");
+    return lines_word_in(name, "DESCRIPTION SUMMARY LOCATION COMMENT CONTACT");
 }
 
 /* ---- components ---- */
@@ -242,7 +232,7 @@ static void end_component(struct calendar *c)
 {
     char line[NAME + 64];
     const char *name = c->open[1];
-    bool dated = in_list(span_str(name), "VEVENT VTODO VJOURNAL VFREEBUSY");
+    bool dated = lines_word_in(span_str(name), "VEVENT VTODO VJOURNAL VFREEBUSY");
     if (strcmp(name, "VEVENT") == 0) {
         c->events++;
         if (!c->start && !c->method)
@@ -344,7 +334,7 @@ static void property(struct calendar *c, struct span line)
         return;
     }
     struct span parameters = span_of(line.p + name.n, colon - name.n), value = span_from(line, colon + 1);
-    if (in_list(name, "BEGIN END")) {
+    if (lines_word_in(name, "BEGIN END")) {
         value = lines_trim(value);
         if (span_is_nocase(name, "BEGIN"))
             begin(c, value);
@@ -372,10 +362,11 @@ static void property(struct calendar *c, struct span line)
         c->stamp |= span_is_nocase(name, "DTSTAMP");
         c->start |= span_is_nocase(name, "DTSTART");
     }
-    if (in_list(name, "DTSTART DTEND DTSTAMP DUE CREATED LAST-MODIFIED RECURRENCE-ID COMPLETED EXDATE") &&
+    if (lines_word_in(name,
+                      "DTSTART DTEND DTSTAMP DUE CREATED LAST-MODIFIED RECURRENCE-ID COMPLETED EXDATE") &&
         put_times(c, name, parameters, value))
         return;
-    if (in_list(name, "DTSTART DTEND") && strcmp(c->open[c->depth - 1], "VEVENT") == 0) {
+    if (lines_word_in(name, "DTSTART DTEND") && strcmp(c->open[c->depth - 1], "VEVENT") == 0) {
         refuse(c, RENDER_INVALID,
                "the DTSTART or DTEND of an event is no date: write 20260701 or 20260701T100000");
         return;

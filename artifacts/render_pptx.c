@@ -1,20 +1,11 @@
 /* Presentations from Markdown, or from JSON with a list of slides. */
 #include <stdio.h>
 
+#include "artifacts/lines.h"
+#include "artifacts/metadata.h"
 #include "artifacts/pptx.h"
 #include "base/json.h"
 #include "base/xalloc.h"
-
-static void put_images(struct pptx *p)
-{
-    for (unsigned i = 0; i < p->images_n; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "ppt/%s", p->images[i].target);
-        office_zip_open(&p->zip, name, false);
-        office_zip_write(&p->zip, p->images[i].bytes);
-        office_zip_close(&p->zip);
-    }
-}
 
 static void put_parts(struct pptx *p)
 {
@@ -29,7 +20,7 @@ static void put_parts(struct pptx *p)
     pptx_fixed_parts(p);
     for (size_t i = 0; i < p->slides_n && p->status == RENDER_OK; i++)
         pptx_draw(p, i);
-    put_images(p);
+    office_pictures_write(&p->pictures, &p->zip, "ppt/");
 }
 
 static void make(struct pptx *p, struct buf *out)
@@ -46,24 +37,48 @@ static void make(struct pptx *p, struct buf *out)
         if (office_zip_finish(&p->zip))
             pptx_refuse(p, RENDER_LIMIT, "the file would be larger than the limit");
     }
-    for (unsigned i = 0; i < p->images_n; i++)
-        buf_free(&p->images[i].own);
+    office_pictures_free(&p->pictures);
     xfree(p->items);
     buf_free(&p->xml);
     buf_free(&p->rels);
+}
+
+/* An object, or a list of objects. `[text](target)` is Markdown. */
+static bool begins_like_json(struct span source)
+{
+    if (span_starts(source, "\xef\xbb\xbf"))
+        source = span_from(source, 3);
+    struct span text = lines_trim(source);
+    struct span inside = text.n ? lines_trim(span_from(text, 1)) : text;
+    return text.n && (text.p[0] == '{' || (text.p[0] == '[' && inside.n && inside.p[0] == '{'));
+}
+
+/* Its slides as Markdown; NULL, or what is wrong. */
+static const char *read_json(struct span source, struct buf *text)
+{
+    struct span document;
+    struct buf repaired;
+    const char *wrong = NULL;
+    buf_init(&repaired, source.n * 2 + 1024);
+    if (!json_document(source, &document) &&
+        (metadata_repair_document(source, &repaired) || !json_document(buf_span(&repaired), &document)))
+        wrong = "it begins like JSON but is not valid JSON";
+    else if (!pptx_json(document, text))
+        wrong = "it is JSON without a list \"slides\"";
+    buf_free(&repaired);
+    return wrong;
 }
 
 static enum render_status render(struct span source, const struct render_params *params, struct buf *out,
                                  char sentence[RENDER_SENTENCE])
 {
     const char *wrong;
-    struct span document;
     struct buf text;
     buf_init(&text, MARKDOWN_SOURCE);
-    if (json_document(source, &document) &&
-        (json_type(document) == JSON_OBJECT || json_type(document) == JSON_ARRAY)) {
-        if (!pptx_json(document, &text)) {
-            snprintf(sentence, RENDER_SENTENCE, "it is JSON without a list \"slides\"");
+    if (begins_like_json(source)) {
+        wrong = read_json(source, &text);
+        if (wrong) {
+            snprintf(sentence, RENDER_SENTENCE, "%s", wrong);
             buf_free(&text);
             return RENDER_INVALID;
         }
@@ -83,9 +98,8 @@ static enum render_status render(struct span source, const struct render_params 
     enum render_status status = p->status;
     if (status != RENDER_OK)
         snprintf(sentence, RENDER_SENTENCE, "%s", p->why);
-    else if (p->lost_images)
-        snprintf(sentence, RENDER_SENTENCE, "%u picture%s not among the files of the reply: shown as words",
-                 p->lost_images, p->lost_images == 1 ? " is" : "s are");
+    else
+        office_pictures_note(&p->pictures, sentence);
     xfree(p);
     markdown_free(markdown);
     return status;

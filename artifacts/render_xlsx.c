@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "artifacts/fold.h"
 #include "artifacts/office_xml.h"
 #include "artifacts/utf8.h"
 #include "artifacts/xlsx.h"
@@ -50,66 +49,6 @@ struct writer {
     uint16_t style_slots[STYLE_SLOTS]; /* place in styles + 1 */
     bool has_formulas;
 };
-
-/* ---- names of sheets ---- */
-
-static bool same_name(const char *a, const char *b)
-{
-    struct buf x, y;
-    buf_init(&x, 4096);
-    buf_init(&y, 4096);
-    name_fold(span_str(a), &x);
-    name_fold(span_str(b), &y);
-    bool same = x.n == y.n && memcmp(buf_span(&x).p, buf_span(&y).p, x.n) == 0;
-    buf_free(&x);
-    buf_free(&y);
-    return same;
-}
-
-static bool name_taken(const struct xlsx_book *book, size_t before, const char *name)
-{
-    if (same_name(name, "History")) /* Excel keeps that one for itself */
-        return true;
-    for (size_t i = 0; i < before; i++)
-        if (same_name(book->sheets[i].shown, name))
-            return true;
-    return false;
-}
-
-/* At most 31 units, none of []:*?/\, no apostrophe at either end, nothing that cannot be seen. */
-static void name_sheet(struct xlsx_book *book, size_t index)
-{
-    struct xlsx_sheet *sheet = &book->sheets[index];
-    char clean[512];
-    size_t n = 0, step;
-    struct span s = span_of(sheet->name.p, utf8_cut(sheet->name, sizeof clean - 8));
-    for (const char *p = s.p, *end = p + s.n; p < end; p += step) {
-        uint32_t c = utf8_next(p, end, &step);
-        if (c < 0x20 || c == UTF8_INVALID || c == 0xfffe || c == 0xffff || utf8_invisible(c))
-            continue;
-        if (c < 0x80 && strchr("[]:*?/\\", (int)c))
-            clean[n++] = c == '/' || c == ':' || c == '\\' ? '-' : ' ';
-        else
-            n += utf8_put(c, clean + n);
-    }
-    struct span name = office_cut_units(span_of(clean, n), XLSX_NAME_UNITS);
-    while (name.n && (name.p[0] == ' ' || name.p[0] == '\''))
-        name = span_from(name, 1);
-    while (name.n && (name.p[name.n - 1] == ' ' || name.p[name.n - 1] == '\''))
-        name.n--;
-    if (name.n)
-        snprintf(sheet->shown, sizeof sheet->shown, "%.*s", (int)name.n, name.p);
-    else
-        snprintf(sheet->shown, sizeof sheet->shown, "Sheet%zu", index + 1);
-    char base[sizeof sheet->shown];
-    memcpy(base, sheet->shown, sizeof base);
-    for (unsigned i = 2; name_taken(book, index, sheet->shown); i++) {
-        char suffix[16];
-        int length = snprintf(suffix, sizeof suffix, " (%u)", i);
-        struct span stem = office_cut_units(span_str(base), XLSX_NAME_UNITS - (size_t)length);
-        snprintf(sheet->shown, sizeof sheet->shown, "%.*s%s", (int)stem.n, stem.p, suffix);
-    }
-}
 
 /* ---- strings ---- */
 
@@ -580,7 +519,7 @@ static void write_book(struct writer *w, struct buf *out)
     office_properties(&w->zip, w->params, shown, span_str(author));
     for (size_t i = 0; ok && i < w->book->sheets_n; i++) {
         struct xlsx_sheet *sheet = &w->book->sheets[i];
-        name_sheet(w->book, i);
+        xlsx_name_sheet(w->book, i);
         xlsx_type_columns(w->book, sheet);
         measure_columns(w->book, sheet);
         ok = put_sheet(w, sheet, i);

@@ -127,10 +127,17 @@ struct xlsx_value xlsx_value_of(struct xlsx_book *book, const struct xlsx_column
                                 const struct xlsx_cell *cell);
 /* The format of a formula's value. */
 struct span xlsx_column_format(const struct xlsx_column *column);
+
+/* ---- formats (xlsx_format.c) ---- */
 /* Whether the text is a number format that every spreadsheet takes. */
 bool xlsx_format_valid(struct span format);
 /* KIND_AUTO: not one of the words for a kind. */
 enum xlsx_kind xlsx_kind_named(struct span word);
+
+/* ---- names (xlsx_name.c) ---- */
+/* Fills in how the sheet is called: at most 31 UTF-16 units, none of []:*?/\, no apostrophe at either end,
+ * nothing that cannot be seen, and not as one before it. */
+void xlsx_name_sheet(struct xlsx_book *book, size_t index);
 
 /* ---- formulas (xlsx_formula.c) ---- */
 /*

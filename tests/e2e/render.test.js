@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { getEncoding } from 'js-tiktoken';
 import { Penstock } from './penstock.js';
 
 const DEBUG = resolve(dirname(process.env.PENSTOCK ?? fileURLToPath(new URL('../../build/debug/penstock', import.meta.url))));
@@ -132,8 +133,18 @@ describe('documents and charts', { timeout: 120_000 }, () => {
 
         it('are offered in the protocol', async () => {
             await all.ask('Hello'); // no marker in it, so that the protocol is not there yet
-            const said = JSON.stringify(all.upstream.last.messages);
-            for (const [format] of kinds) assert.match(said, new RegExp(`Formats: [^\\\\]*\\b${format}\\b`));
+            const said = all.upstream.last.messages[0].content;
+            for (const [format] of kinds) assert.match(said, new RegExp(`\n- ([a-z]+, )*${format}(, [a-z]+)*: .`), format);
+            assert.match(said, /\n- md, txt, html, json, yaml, xml, vcf, tsv, log, source code/);
+        });
+
+        it('are explained in at most 450 tokens', async () => {
+            await all.ask('Hello');
+            const said = all.upstream.last.messages[0].content;
+            for (const encoding of ['o200k_base', 'cl100k_base']) {
+                const tokens = getEncoding(encoding).encode(said, 'all').length;
+                assert.ok(tokens > 100 && tokens <= 450, `${tokens} tokens in ${encoding}`);
+            }
         });
 
         const REPORT = directive('r.pdf', '# R\n\n![Sales](sales.png)\n');

@@ -86,6 +86,7 @@ static void json_is_repaired_once(void **state)
         {"json", "[{\"a\":\"x\",},\n # note\n 1e300, 12345678901234567890123]", FLAG_NONE,
          "[{\"a\":\"x\"},1e300,12345678901234567890123]"},
         {"json", "{\"a\":1} {\"b\":2,}", FLAG_INVALID_CONTENT, NULL},
+        {"json", "[1, 2,] // two", FLAG_NONE, "[1,2]"},
         {"json", "[1, 2", FLAG_INVALID_CONTENT, NULL},
         {"json", "x, y", FLAG_INVALID_CONTENT, NULL},
         {"geojson", "{\"type\":\"Point\",\"coordinates\":[1,2,]}", FLAG_NONE,

@@ -283,6 +283,16 @@ static void settings_of_a_chart(void **state)
     chart_free(&c);
     assert_int_equal(read_with("", "{\"chart\":" SIMPLE "}", &c, sentence), RENDER_OK);
     chart_free(&c);
+    assert_int_equal(
+        read_with("a,b\nx,1\n",
+                  "{\"chart\":\"bar\",\"title\":\"T\",\"x_label\":\"X\",\"y_label\":\"Y\",\"stacked\":true}",
+                  &c, sentence),
+        RENDER_OK);
+    assert_string_equal(c.title, "T");
+    assert_string_equal(c.x_label, "X");
+    assert_string_equal(c.y_label, "Y");
+    assert_true(c.stacked);
+    chart_free(&c);
     assert_int_equal(read_with("{\"type\":\"line\",\"labels\":[\"2026-01\",\"2026-02\"],\"data\":[1,2]}", "",
                                &c, sentence),
                      RENDER_OK);
@@ -313,6 +323,15 @@ static void what_is_refused(void **state)
         {"{\"type\":\"bar\",\"options\":{\"onClick\":function(){alert(1)}},\"datasets\":[{\"data\":[1]}]}",
          RENDER_INVALID, "functions"},
         {"", RENDER_INVALID, "no data"},
+        {"{\"layer\":[{\"mark\":\"bar\"}]," VEGA_DATA "}", RENDER_INVALID, "one mark"},
+        {"{\"mark\":\"bar\"," VEGA_DATA
+         ",\"encoding\":{\"x\":{\"field\":\"v\",\"bin\":true},\"y\":{\"aggregate\":"
+         "\"count\"}}}",
+         RENDER_INVALID, "bins"},
+        {"{\"mark\":\"line\"," VEGA_DATA
+         ",\"encoding\":{\"x\":{\"field\":\"m\",\"timeUnit\":\"month\"},\"y\":{"
+         "\"field\":\"v\"}}}",
+         RENDER_INVALID, "time units"},
         {"just words", RENDER_INVALID, "no data"},
     };
     (void)state;

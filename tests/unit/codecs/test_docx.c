@@ -151,6 +151,23 @@ static void pages_have_the_size_asked_for(void **state)
     made_free(&m);
 }
 
+static void charts_and_page_breaks_stand_in_place(void **state)
+{
+    (void)state;
+    struct made m =
+        render("a\n\n<!-- pagebreak -->\n\nb\n\n```chart\n{\"type\":\"pie\",\"labels\":[\"a\",\"b\"],"
+               "\"datasets\":[{\"data\":[1,2]}]}\n```\n\nc\n",
+               "");
+    const char *document = part(&m, "word/document.xml");
+    const char *broken = strstr(document, "<w:pageBreakBefore/>"), *drawing = strstr(document, "<w:drawing>");
+    assert_non_null(broken);
+    assert_non_null(drawing);
+    assert_true(strstr(document, ">a</w:t>") < broken && broken < strstr(document, ">b</w:t>"));
+    assert_true(strstr(document, ">b</w:t>") < drawing && drawing < strstr(document, ">c</w:t>"));
+    assert_memory_equal(part(&m, "word/media/image1.png"), "\x89PNG", 4);
+    made_free(&m);
+}
+
 static void an_empty_source_is_a_document(void **state)
 {
     (void)state;
@@ -162,10 +179,15 @@ static void an_empty_source_is_a_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_become_elements),        cmocka_unit_test(lists_count_anew),
-        cmocka_unit_test(links_are_relationships),       cmocka_unit_test(tables_fill_the_page_at_most),
-        cmocka_unit_test(notes_and_front_matter),        cmocka_unit_test(contents_are_a_field),
-        cmocka_unit_test(pages_have_the_size_asked_for), cmocka_unit_test(an_empty_source_is_a_document),
+        cmocka_unit_test(blocks_become_elements),
+        cmocka_unit_test(lists_count_anew),
+        cmocka_unit_test(links_are_relationships),
+        cmocka_unit_test(tables_fill_the_page_at_most),
+        cmocka_unit_test(notes_and_front_matter),
+        cmocka_unit_test(contents_are_a_field),
+        cmocka_unit_test(pages_have_the_size_asked_for),
+        cmocka_unit_test(an_empty_source_is_a_document),
+        cmocka_unit_test(charts_and_page_breaks_stand_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,14 @@ static void headings_and_rules_begin_slides(void **state)
          "\"z\"]}]}]}",
          2},
         {"{\"title\":\"T\",\"slides\":[{\"title\":\"A\"}]}", 2},
+        {"[{title:'A', bullets:['x',],}, {'title':'B'}] // two", 2},
+        {"{\"slides\":[{\"title\":\"A\"", 0},
+        {"[see](https://h.test) this", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct made m = render(cases[i].source);
+        if ((m.status == RENDER_OK) != (cases[i].slides > 0))
+            print_message("%s: %s\n", cases[i].source, m.sentence);
         assert_int_equal(m.status, cases[i].slides ? RENDER_OK : RENDER_INVALID);
         if (m.status == RENDER_OK)
             assert_int_equal(slides(&m), cases[i].slides);
@@ -108,6 +113,47 @@ static void too_much_goes_on_the_next_slide(void **state)
     buf_free(&source);
 }
 
+/* A chart is drawn where its block stands, in Markdown and in JSON; what is no chart stays code. */
+static void charts_are_drawn_in_place(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "## A\n\n```chart\n{\"type\":\"bar\",\"labels\":[\"a\"],\"datasets\":[{\"data\":[1]}]}\n```\n",
+        "{\"slides\":[{\"title\":\"A\",\"chart\":{\"type\":\"bar\",\n\"labels\":[\"a\"],\"datasets\":[{"
+        "\"data\":[1]}]}}]}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct made m = render(sources[i]);
+        assert_int_equal(m.status, RENDER_OK);
+        assert_holds(part(&m, "ppt/slides/slide1.xml"), "<p:pic>");
+        assert_lacks(part(&m, "ppt/slides/slide1.xml"), "Consolas");
+        assert_memory_equal(part(&m, "ppt/media/image1.png"), "\x89PNG", 4);
+        made_free(&m);
+    }
+    struct made m = render("## A\n\n```chart\n{\"type\":\"bar\"}\n```\n");
+    assert_int_equal(m.status, RENDER_OK);
+    assert_holds(part(&m, "ppt/slides/slide1.xml"), "{&quot;type&quot;:&quot;bar&quot;}");
+    made_free(&m);
+}
+
+static void more_than_a_hundred_slides_are_refused(void **state)
+{
+    (void)state;
+    struct buf source;
+    buf_init(&source, 1 << 16);
+    for (int i = 0; i < 100; i++)
+        buf_printf(&source, "## %d\n\n", i);
+    struct made m = render(buf_cstr(&source));
+    assert_int_equal(m.status, RENDER_OK);
+    assert_int_equal(slides(&m), 100);
+    made_free(&m);
+    buf_adds(&source, "## one more\n");
+    m = render(buf_cstr(&source));
+    assert_int_equal(m.status, RENDER_LIMIT);
+    assert_holds(m.sentence, "more than 100 slides");
+    made_free(&m);
+    buf_free(&source);
+}
+
 static void json_without_slides_is_refused(void **state)
 {
     (void)state;
@@ -123,6 +169,8 @@ int main(void)
         cmocka_unit_test(slides_hold_what_the_source_says),
         cmocka_unit_test(too_much_goes_on_the_next_slide),
         cmocka_unit_test(json_without_slides_is_refused),
+        cmocka_unit_test(charts_are_drawn_in_place),
+        cmocka_unit_test(more_than_a_hundred_slides_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,31 +138,28 @@ static void test_protocol_text(void **state)
     (void)state;
     struct buf out;
     buf_init(&out, ROOM);
-    protocol_text(SPAN_LIT("md, csv, txt"), false, &out);
+    protocol_text(SPAN_LIT("md, csv, svg, txt"), false, &out);
     const char *text = buf_cstr(&out);
     assert_non_null(strstr(text, "\n<<<HW_ATTACHMENT\n{\"filename\":\"q3-report.md\",\"format\":\"md\","
                                  "\"title\":\"Q3 report\"}\n---\n"));
     assert_non_null(strstr(text, "\nHW_ATTACHMENT>>>\n"));
-    assert_non_null(strstr(text, "md, csv, txt"));
+    assert_non_null(strstr(text, "\n- csv: commas"));
+    assert_non_null(strstr(text, "\n- md, svg, txt, source code by its extension: the file itself.\n"));
     assert_non_null(strstr(text, "must not emit format image"));
     assert_null(strstr(text, "Charts"));
-    assert_true(out.n < 1400); /* about 300 tokens */
+    assert_null(strstr(text, "docx"));
     buf_reset(&out);
     protocol_text(SPAN_LIT("docx,png"), true, &out);
     assert_null(strstr(buf_cstr(&out), "must not"));
+    assert_non_null(strstr(buf_cstr(&out), "\n- image: a prompt"));
     assert_non_null(strstr(buf_cstr(&out), "q3-report.docx"));
+    assert_non_null(strstr(buf_cstr(&out), "\n- docx: Markdown"));
     buf_reset(&out);
-    protocol_text(SPAN_LIT("md, png"), false, &out);
+    protocol_text(SPAN_LIT("md, png, svg"), false, &out);
     assert_non_null(strstr(buf_cstr(&out), "Charts and other files still work"));
-    assert_non_null(strstr(buf_cstr(&out), "\n- png, svg: a chart as JSON"));
+    assert_non_null(strstr(buf_cstr(&out), "\n- png: a chart as JSON"));
+    assert_non_null(strstr(buf_cstr(&out), "\n- svg: that chart JSON"));
     assert_null(strstr(buf_cstr(&out), "xlsx"));
-    buf_reset(&out); /* everything that there is */
-    protocol_text(
-        SPAN_LIT("docx, xlsx, pptx, pdf, png, md, txt, html, json, yaml, xml, svg, ics, vcf, csv, tsv, log"),
-        false, &out);
-    assert_non_null(strstr(buf_cstr(&out), "\n- docx, pdf, pptx: write Markdown"));
-    assert_non_null(strstr(buf_cstr(&out), "\n- xlsx: write CSV"));
-    assert_true(out.n < 1800); /* about 450 tokens */
     buf_free(&out);
 }
 
