@@ -161,7 +161,7 @@ static void put_paragraph(struct pptx *p, const struct pptx_item *item, double s
     buf_printf(&p->xml,
                "<a:p><a:pPr marL=\"%u\" indent=\"%d\"%s%s%s><a:spcBef><a:spcPts val=\"600\"/></a:spcBef>",
                left, item->bullet != BULLET_NONE ? -(int)indent : 0, rtl ? " algn=\"r\"" : "",
-               rtl ? " rtl=\"1\"" : "", level ? (level == 1 ? " lvl=\"1\"" : " lvl=\"2\"") : "");
+               rtl ? " rtl=\"1\"" : " rtl=\"0\"", level ? (level == 1 ? " lvl=\"1\"" : " lvl=\"2\"") : "");
     put_bullet(&p->xml, item);
     buf_adds(&p->xml, "</a:pPr>");
     if (has_text(item->runs))

@@ -154,7 +154,7 @@ static const struct placeholder number = {
     24,
     "ctr",
     "<a:lvl1pPr algn=\"r\"><a:defRPr sz=\"1100\"><a:solidFill><a:srgbClr "
-    "val=\"7F7F7F\"/></a:solidFill></a:defRPr></a:lvl1pPr>",
+    "val=\"7F7F7F\"/></a:solidFill><a:latin typeface=\"+mn-lt\"/></a:defRPr></a:lvl1pPr>",
     NUMBER_TEXT};
 
 /* The brand's words and logo at the foot of each slide. */

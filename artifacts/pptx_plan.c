@@ -8,11 +8,13 @@
 #include "artifacts/pptx.h"
 #include "base/xalloc.h"
 
-enum { SLIDE_LEVEL = 2, GAP = 6, CELL_PAD = 8, IMAGE_LEAST = 150 };
+enum { SLIDE_LEVEL = 2, GAP = 6, CELL_PAD = 8, CELL_SIDES = 12, NARROW = 12, IMAGE_LEAST = 150 };
 
 #define SCALE_LEAST 0.6
-#define LINE        1.22 /* of the size of its letters */
-#define CHARACTER   0.48 /* width of one, likewise */
+/* Of the size of the letters: a line's height and a character's width, of fonts that take much room, since
+ * the reader's program chooses the font. */
+#define LINE      1.36
+#define CHARACTER 0.56
 
 void pptx_refuse(struct pptx *p, enum render_status status, const char *why)
 {
@@ -26,7 +28,11 @@ void pptx_refuse(struct pptx *p, enum render_status status, const char *why)
 
 double pptx_letters(const struct pptx_item *item, double scale)
 {
-    double size = item->kind == ITEM_TABLE  ? 14
+    unsigned columns = item->kind == ITEM_TABLE ? item->block->columns : 0;
+    double size = columns > 10              ? 10
+                  : columns > 7             ? 12
+                  : columns > 5             ? 14
+                  : columns                 ? 16
                   : item->kind == ITEM_CODE ? 13
                   : item->level == 0        ? 20
                   : item->level == 1        ? 18
@@ -35,32 +41,62 @@ double pptx_letters(const struct pptx_item *item, double scale)
     return size < 6 ? 6 : size;
 }
 
-/* Lines that a text takes. */
+/* Lines that characters take which may be parted anywhere. */
 static double lines_of(double characters, double width, double size)
 {
     double room = floor(width / (size * CHARACTER));
-    return room < 1 ? characters + 1 : characters <= room ? 1 : ceil(characters / room * 1.04);
+    return room < 1 ? characters + 1 : characters <= room ? 1 : ceil(characters / room);
 }
 
+/* A line that is being filled with words. */
+struct filled {
+    double room, used, lines; /* characters, and lines behind this one */
+};
+
+static void fill(struct filled *f, struct span text)
+{
+    while (text.n) {
+        const char *blank = memchr(text.p, ' ', text.n);
+        struct span word = span_of(text.p, blank ? (size_t)(blank - text.p) : text.n);
+        double width = (double)office_width(word);
+        if (f->used > 0 && f->used + width > f->room) {
+            f->lines++;
+            f->used = 0;
+        }
+        if (width > f->room) { /* it is parted, too */
+            double lines = floor(width / f->room);
+            f->lines += lines;
+            width -= lines * f->room;
+        }
+        f->used += width + (blank ? 1 : 0);
+        text = span_from(text, word.n + (blank ? 1 : 0));
+    }
+}
+
+/* Lines that a text takes. */
 static double runs_lines(const struct markdown_run *runs, double width, double size)
 {
-    double characters = 0, lines = 0;
+    struct filled f = {.room = floor(width / (size * CHARACTER))};
+    if (f.room < NARROW) /* a mean says little about so few letters */
+        f.room--;
+    if (f.room < 1)
+        f.room = 1;
     for (; runs; runs = runs->next) {
         if (runs->type == RUN_BREAK) {
-            lines += lines_of(characters, width, size);
-            characters = 0;
+            f.lines++;
+            f.used = 0;
         } else if (runs->type != RUN_IMAGE) {
-            characters += (double)office_width(runs->text);
+            fill(&f, runs->text);
         }
     }
-    return lines + lines_of(characters, width, size);
+    return f.lines + 1;
 }
 
 static double row_height(const struct markdown_block *row, unsigned columns, double width, double size)
 {
     double most = 1;
     for (const struct markdown_block *cell = row->first; cell; cell = cell->next) {
-        double lines = runs_lines(cell->runs, width / (columns ? columns : 1) - 2 * CELL_PAD, size);
+        double lines = runs_lines(cell->runs, width / (columns ? columns : 1) - CELL_SIDES, size);
         most = lines > most ? lines : most;
     }
     return most * size * LINE + CELL_PAD;

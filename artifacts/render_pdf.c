@@ -211,7 +211,7 @@ static const char *const formats[] = {"pdf", NULL};
 
 const struct renderer_ops render_pdf = {
     .name = "pdf",
-    .version = "1",
+    .version = "2",
     .formats = formats,
     .limits = {.source_bytes = MARKDOWN_SOURCE,
                .out_bytes = 64 << 20,

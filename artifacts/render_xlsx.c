@@ -102,6 +102,9 @@ static uint32_t share_string(struct writer *w, struct span text)
 
 /* ---- styles ---- */
 
+/* LibreOffice shows 1 and 0 without it. */
+#define TRUTH "\"TRUE\";\"TRUE\";\"FALSE\""
+
 static unsigned style_of(struct writer *w, struct span format, bool wrap)
 {
     if (!format.n && !wrap)
@@ -157,9 +160,12 @@ static void put_styles(struct writer *w)
         buf_printf(b, "<xf numFmtId=\"%zu\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\"%s",
                    w->styles[i].format.n ? FIRST_FORMAT + i : 0,
                    w->styles[i].format.n ? " applyNumberFormat=\"1\"" : "");
+        bool centred = span_is(w->styles[i].format, TRUTH) ||
+                       memchr(w->styles[i].format.p, 'y', w->styles[i].format.n); /* dates */
         buf_adds(b, w->styles[i].wrap
                         ? " applyAlignment=\"1\"><alignment vertical=\"top\" wrapText=\"1\"/></xf>"
-                        : "/>");
+                    : centred ? " applyAlignment=\"1\"><alignment horizontal=\"center\"/></xf>"
+                              : "/>");
     }
     buf_adds(b, "</cellXfs><cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" builtinId=\"0\"/>"
                 "</cellStyles></styleSheet>");
@@ -249,7 +255,7 @@ static bool put_cell(struct writer *w, const struct xlsx_sheet *sheet, size_t ro
         buf_adds(&w->xml, "><v>");
         put_number(&w->xml, &value);
     } else if (value.kind == KIND_BOOL) {
-        open_cell(&w->xml, column, row, 0);
+        open_cell(&w->xml, column, row, style_of(w, span_str(TRUTH), false));
         buf_adds(&w->xml, value.number > 0 ? " t=\"b\"><v>1" : " t=\"b\"><v>0");
     } else if (cell->source == CELL_EMPTY) {
         open_cell(&w->xml, column, row, STYLE_HEAD);
@@ -576,7 +582,7 @@ static const char *const formats[] = {"xlsx", NULL};
 
 const struct renderer_ops render_xlsx = {
     .name = "xlsx",
-    .version = "1",
+    .version = "2",
     .formats = formats,
     .limits = {.source_bytes = 32u * 1024 * 1024,
                .out_bytes = 64u * 1024 * 1024,

@@ -84,5 +84,7 @@ const char *output_fault(const char *format, struct span bytes)
         return framed(bytes, "\x89PNG", "IEND\xae\x42\x60\x82");
     if (!strcmp(format, "svg"))
         return xml_fault(bytes);
-    return strcmp(format, "csv") != 0 ? archive_fault(bytes) : NULL;
+    return !strcmp(format, "docx") || !strcmp(format, "pptx") || !strcmp(format, "xlsx")
+               ? archive_fault(bytes)
+               : NULL;
 }

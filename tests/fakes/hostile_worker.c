@@ -83,6 +83,49 @@ static bool try_memory(void)
            ptrace(PTRACE_ATTACH, getppid(), 0, 0) == 0 || memfd_create("x", 0) >= 0;
 }
 
+/* Calls by which others got out of cages, or saw what is outside. Arguments are such that a kernel which lets
+ * them pass answers with something else than EPERM, or does it. */
+static bool try_calls(void)
+{
+    static const long calls[] = {SYS_io_uring_setup,
+                                 SYS_bpf,
+                                 SYS_perf_event_open,
+                                 SYS_userfaultfd,
+                                 SYS_keyctl,
+                                 SYS_unshare,
+                                 SYS_setns,
+                                 SYS_mount,
+                                 SYS_pivot_root,
+                                 SYS_chroot,
+                                 SYS_openat2,
+                                 SYS_pidfd_open,
+                                 SYS_pidfd_getfd,
+                                 SYS_shmget,
+                                 SYS_msgget,
+                                 SYS_link,
+                                 SYS_rename,
+                                 SYS_mkdir,
+                                 SYS_mknod,
+                                 SYS_chmod,
+                                 SYS_setsid,
+                                 SYS_personality,
+                                 SYS_add_key,
+                                 SYS_execveat,
+                                 SYS_vfork,
+                                 SYS_name_to_handle_at,
+                                 SYS_open_by_handle_at,
+                                 SYS_inotify_init1,
+                                 SYS_fanotify_init,
+                                 SYS_socketpair,
+                                 SYS_pipe2,
+                                 SYS_eventfd2,
+                                 SYS_process_vm_writev};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (syscall(calls[i], 0, 0, 0, 0, 0, 0) != -1 || errno != EPERM)
+            return true;
+    return ptrace(PTRACE_TRACEME, 0, 0, 0) == 0;
+}
+
 /* Takes until nothing is left; what it got, in MiB, is its answer. */
 static enum render_status take_memory(struct buf *out)
 {
@@ -178,6 +221,15 @@ static enum render_status hold(const struct render_params *p, struct span source
         return say(try_signals(), out);
     if (is(p, "memory"))
         return say(try_memory(), out);
+    if (is(p, "calls"))
+        return say(try_calls(), out);
+    if (is(p, "symlink"))
+        return say(symlink("/etc/passwd", "/tmp/hostile-link") == 0 ||
+                       symlinkat("/etc/passwd", AT_FDCWD, "hostile-link") == 0 ||
+                       try_open("/proc/self/exe", O_RDONLY) ||
+                       try_open("/proc/self/root/etc/passwd", O_RDONLY) ||
+                       try_open("/proc/self/fd/0", O_RDWR) || try_open("/dev/stdin", O_RDONLY),
+                   out);
     if (is(p, "descriptors"))
         return say(try_descriptors(!strcmp(p->format, "text:program") ? WITH_PROGRAM : SANDBOX_FIRST_CLOSED),
                    out);

@@ -62,8 +62,8 @@ static void values_have_types(void **state)
         {"12.4%", "><v>0.124</v>", "0.0%"},
         {"+5%", "><v>0.05</v>", "+0%;-0%;0%"},
         {"+491234567", " t=\"s\">", "@"},
-        {"true", " t=\"b\"><v>1</v>", NULL},
-        {"FALSE", " t=\"b\"><v>0</v>", NULL},
+        {"true", " t=\"b\"><v>1</v>", "&quot;TRUE&quot;;&quot;TRUE&quot;;&quot;FALSE&quot;"},
+        {"FALSE", " t=\"b\"><v>0</v>", "&quot;TRUE&quot;;&quot;TRUE&quot;;&quot;FALSE&quot;"},
         {"2026-07-01", "><v>46204</v>", "yyyy-mm-dd"},
         {"1900-02-28", "><v>59</v>", "yyyy-mm-dd"},
         {"1900-03-01", "><v>61</v>", "yyyy-mm-dd"},
@@ -136,7 +136,7 @@ static void json_gives_sheets_columns_formulas(void **state)
     assert_holds(book, "'A-B- ''q'!$A$1:$D$3");
     assert_holds(book, "fullCalcOnLoad");
     sheet = part(&m, "xl/worksheets/sheet2.xml");
-    assert_holds(sheet, "<c r=\"A3\"><v>2</v></c><c r=\"B3\" t=\"b\"><v>1</v></c>");
+    assert_holds(sheet, "<c r=\"A3\"><v>2</v></c><c r=\"B3\" s=\"4\" t=\"b\"><v>1</v></c>");
     made_free(&m);
     m = render("{\"rows\":[[1]]}", "{\"sheet\":\"Given\"}");
     assert_holds(part(&m, "xl/workbook.xml"), "name=\"Given\"");
