@@ -593,13 +593,11 @@ static void on_body(void *arg, struct span bytes)
     if (ex->treatment == TREAT_PASS) {
         thread_error_bytes(ex, bytes);
         buf_add(&ex->worker->out, bytes);
-    } else if (ex->waiting || ex->stalled)
+    } else if (ex->waiting || ex->stalled) {
         buf_add(&ex->stash, bytes);
-}
-else
-{
-    filter_bytes(ex, bytes);
-}
+    } else {
+        filter_bytes(ex, bytes);
+    }
 }
 
 static void on_trailer(void *arg, struct span name, struct span value)

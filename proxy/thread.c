@@ -13,7 +13,7 @@
 #include "transcript/ending.h"
 #include "transcript/status.h"
 
-enum { LINE_MAX = 1 << 30 /* what goes into one is capped before */ };
+enum { LINE_MOST = 1 << 30 /* what goes into one is capped before */ };
 
 struct exchange_thread {
     char name[THREAD_NAME];
@@ -124,7 +124,7 @@ static void begin_work(struct job *job)
         .model = j->model,
         .provider = j->provider,
     };
-    buf_init(&line, LINE_MAX);
+    buf_init(&line, LINE_MOST);
     thread_line_begin(&l, &line);
     write_line(&j->line, buf_full(&line) ? span_of("", 0) : buf_span(&line));
     buf_free(&line);
@@ -288,7 +288,7 @@ static void end_work(struct job *job)
         .artifacts = buf_span(&j->artifacts),
         .ending = j->ending,
     };
-    buf_init(&line, LINE_MAX);
+    buf_init(&line, LINE_MOST);
     thread_line_end(&l, &line);
     write_line(&j->line, buf_full(&line) ? span_of("", 0) : buf_span(&line));
     buf_free(&line);
