@@ -28,10 +28,11 @@ struct journal_live {
 };
 
 /*
- * Appends the raw thread document. `live` and `report` may be NULL. -1: larger than TRANSCRIPT_DOCUMENT or
+ * Appends the raw thread document. `thread` is the id that the file's name says; it counts when the thread's
+ * own line is lost, and may be empty. `live` and `report` may be NULL. -1: larger than TRANSCRIPT_DOCUMENT or
  * than the buffer's cap. An empty journal makes an empty thread.
  */
-int journal_to_raw(struct span journal, const struct journal_live *live, struct buf *raw,
+int journal_to_raw(struct span journal, struct span thread, const struct journal_live *live, struct buf *raw,
                    struct journal_report *report, struct error *e) MUST_USE;
 
 /* What a list shows, without making the document: linear, and nothing is kept but the fields. */
@@ -39,9 +40,10 @@ struct journal_summary {
     struct buf id, title, author; /* the title: as the thread's line says, or else the first query's first
                                      line; empty if there is none */
     int64_t last_us;              /* the newest time in it; 0: none */
-    unsigned experts, specialists, unfinished;
+    unsigned experts, specialists;
     size_t skipped;
 };
+/* `out` need not be initialised; give it back with journal_summary_free. */
 void journal_summarize(struct span journal, struct journal_summary *out);
 void journal_summary_free(struct journal_summary *s);
 

@@ -16,7 +16,7 @@
 #include "base/error.h"
 
 enum {
-    TRANSCRIPT_DOCUMENT = 256 << 20, /* a raw thread document or a journal: bytes */
+    TRANSCRIPT_DOCUMENT = 128 << 20, /* a raw thread document or a journal: bytes */
     TRANSCRIPT_FILE = 256 << 20,     /* one file that is made of it */
     TRANSCRIPT_WARNINGS = 100,       /* kept of one document */
 };
