@@ -254,10 +254,10 @@ static bool take_judged(struct reply *r, struct span block, enum verdict verdict
     r->totals.events_in++;
     r->totals.provider_error = r->totals.provider_error || e->error;
     r->totals.ended = r->totals.ended || e->ends_reply;
-    if (r->settings.recorder)
-        recorder_event(r->settings.recorder, e);
     r->closing = e->ends_stream || (e->error && !e->ends_reply && !e->goes_on && !e->whole);
     written = take_event(r, out);
+    if (r->settings.recorder)
+        recorder_event(r->settings.recorder, e);
 out:
     buf_free(&joined);
     return written;

@@ -150,7 +150,7 @@ static void thread_work(struct page_job *j)
         goto out;
     threads_find_live(j->worker->threads, buf_span(&journal), &live);
     const struct journal_live running = {.is_running = threads_is_live, .arg = &live};
-    if (journal_to_raw(buf_span(&journal), &running, &raw, NULL, &e) < 0) {
+    if (journal_to_raw(buf_span(&journal), span_str(j->thread), &running, &raw, NULL, &e) < 0) {
         fail(j, 500, e.message);
     } else if (j->page == PAGE_CONVERSATION) {
         conversation(j, buf_span(&raw));
