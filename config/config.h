@@ -113,6 +113,11 @@ struct config {
         const struct config_provider *provider; /* NULL: there is no image generation */
         char *provider_name, *model;            /* NULL, both of them, then */
     } image_generation;
+
+    struct {
+        bool record;
+        int64_t retention_s;
+    } threads;
 };
 
 /* A mistake in a file: "file:line: key: what was expected". */

@@ -22,6 +22,7 @@ enum member {
     QUERY,
     TRIGGER,
     CONSULT,
+    PARENT,
     HEADLINE,
     ATTACHMENTS,
     TEXT,
@@ -47,6 +48,7 @@ static const struct {
     [QUERY] = {"query", JSON_STRING},
     [TRIGGER] = {"trigger", JSON_STRING},
     [CONSULT] = {"consult_id", JSON_STRING},
+    [PARENT] = {"parent", JSON_STRING},
     [HEADLINE] = {"headline", JSON_STRING},
     [ATTACHMENTS] = {"attachments", JSON_ARRAY},
     [TEXT] = {"text", JSON_STRING},
@@ -128,6 +130,7 @@ static bool next_object(struct lines *l, struct span *object)
 
 struct request {
     struct span begin, end; /* lines; end may be empty */
+    size_t sibling;         /* the next one that the same request started, NAMES_NONE: none */
 };
 
 struct journal {
@@ -137,7 +140,20 @@ struct journal {
     struct names ids;      /* id → request */
     struct names ends;     /* id → 1 + the end line's place in the journal, for ends before their begin */
     struct names consults; /* consult id → request */
+    /* For specialists that name the request which started them instead of a tool's call: its id → the first
+     * and the last of them. */
+    struct names first, last;
 };
+
+static void add_child(struct journal *j, struct span parent, size_t child)
+{
+    size_t before = names_find(&j->last, parent);
+    if (before == NAMES_NONE)
+        names_set(&j->first, parent, child);
+    else
+        j->requests[before].sibling = child;
+    names_set(&j->last, parent, child);
+}
 
 static void add_request(struct journal *j, const struct event *e, struct span line)
 {
@@ -150,7 +166,9 @@ static void add_request(struct journal *j, const struct event *e, struct span li
     }
     if (e->v[CONSULT].n && is_text(e->v[ROLE], "specialist"))
         names_set(&j->consults, json_inside(e->v[CONSULT]), j->n);
-    j->requests[j->n++] = (struct request){.begin = line};
+    else if (e->v[PARENT].n && is_text(e->v[ROLE], "specialist"))
+        add_child(j, json_inside(e->v[PARENT]), j->n);
+    j->requests[j->n++] = (struct request){.begin = line, .sibling = NAMES_NONE};
 }
 
 static void read_journal(struct journal *j, struct lines *l)
@@ -160,6 +178,8 @@ static void read_journal(struct journal *j, struct lines *l)
     names_init(&j->ids);
     names_init(&j->ends);
     names_init(&j->consults);
+    names_init(&j->first);
+    names_init(&j->last);
     while (next_object(l, &line)) {
         struct event e = read_event(line);
         if (is_text(e.v[EV], "thread") && !j->thread.n)
@@ -184,6 +204,8 @@ static void free_journal(struct journal *j)
     names_finish(&j->ids);
     names_finish(&j->ends);
     names_finish(&j->consults);
+    names_finish(&j->first);
+    names_finish(&j->last);
     xfree(j->requests);
 }
 
@@ -328,6 +350,21 @@ static void put_calls(const struct journal *j, struct span calls, const char **c
     }
 }
 
+/* Consults of an Expert that named its request, whatever tool asked for them. */
+static void put_children(const struct journal *j, struct span parent, const char **comma, struct buf *out)
+{
+    for (size_t i = names_find(&j->first, parent); i != NAMES_NONE; i = j->requests[i].sibling) {
+        struct event begin = read_event(j->requests[i].begin);
+        struct buf id;
+        buf_init(&id, TRANSCRIPT_DOCUMENT);
+        put_joined(&id, "consult_", json_inside(begin.v[ID]), "");
+        buf_adds(out, *comma);
+        *comma = ",";
+        put_anchor(out, &j->requests[i], buf_span(&id), (struct span){0}, SPAN_LIT("\"\""));
+        buf_free(&id);
+    }
+}
+
 /* What both kinds of entry begin with. */
 static void put_entry_head(struct buf *out, const struct event *b, const struct event *x, const char *locked,
                            struct span end, bool expert)
@@ -414,10 +451,12 @@ static void put_entry(const struct journal *j, const struct request *r, const st
     const char *locked = status_of(end, status), *comma = "";
     put_entry_head(out, &b, &x, locked, end, expert);
     buf_printf(out, "\"%s\",\"steps\":[", status);
-    if (expert)
+    if (expert) {
         put_calls(j, x.v[TOOL_CALLS], &comma, out);
-    else
+        put_children(j, json_inside(b.v[ID]), &comma, out);
+    } else {
         put_payload(j, &b, &x, status, out);
+    }
     buf_adds(out, "]}}]}");
 }
 

@@ -4,8 +4,13 @@
  * The reader's side of a thread's journal: one JSON object a line, appended while consults run.
  *
  *   {"ev":"thread","thread",title?,author?}
- *   {"ev":"begin","id","role","at_us",query,trigger?,consult_id?,headline?,attachments?,model?,provider?}
+ *   {"ev":"begin","id","role","at_us",query,trigger?,consult_id?,parent?,headline?,attachments?,model?,
+ *    provider?}
  *   {"ev":"end","id","at_us",text?,reasoning?,tool_calls?,citations?,artifacts?,end}
+ *
+ * consult_id: the id of the Expert's call of a tool that asked for this consult. parent: in its place, the id
+ * of the Expert's request that did; the consult is then drawn in that turn, behind its calls of tools. An end
+ * may come again: the last one counts.
  *
  * role: "expert" (also when it is missing) or "specialist"; tool_calls: [{id,name,arguments}]; end: see
  * transcript/ending.h. attachments: [{name?,type?,media_type?,bytes?,characters?}]; artifacts:
