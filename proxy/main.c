@@ -4,6 +4,7 @@
 #include "proxy/demo.h"
 #include "proxy/extract.h"
 #include "proxy/serve.h"
+#include "proxy/transcripts.h"
 
 static int serve(const struct serve_options *options)
 {
@@ -32,6 +33,9 @@ int main(int argc, char **argv)
         break;
     case CLI_EXTRACT:
         status = extract_run(&cli.extract);
+        break;
+    case CLI_TRANSCRIPT:
+        status = transcripts_run(&cli.transcript);
         break;
     }
     cli_finish(&cli);

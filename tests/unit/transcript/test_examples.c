@@ -198,8 +198,9 @@ static void read_input(const char *example, struct buf *raw)
 }
 
 static const char *const outputs[] = {
-    "conversation.md",    "appendix.md",   "turn_0001.md", "turn_0002.md", "thread.json",  "placement.json",
-    "interruptions.json", "warnings.json", "order.json",   "alert.txt",    "headings.txt", "step.txt",
+    "conversation.md", "appendix.md",        "turn_0001.md",   "turn_0002.md", "thread.json",
+    "placement.json",  "interruptions.json", "warnings.json",  "order.json",   "alert.txt",
+    "headings.txt",    "step.txt",           "anomalies.json",
 };
 
 /* How many outputs each has. */
