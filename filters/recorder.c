@@ -122,6 +122,15 @@ static struct recorder_call *call_with_id(struct recorder *r, const struct note 
     return other ? add_call(r, note->number) : c;
 }
 
+/* All calls share one cap. */
+static void add_arguments(struct recorder *r, struct recorder_call *c, struct span value)
+{
+    size_t before = c->arguments.n;
+    c->arguments.max = before + (LIMIT_THREAD_ARGUMENTS - r->arguments);
+    add_value(&c->arguments, value, &r->calls_cut);
+    r->arguments += c->arguments.n - before;
+}
+
 static void take_call(struct recorder *r, const struct note *note)
 {
     bool begins = note->kind == NOTE_CALL && note->number == NOTE_NEXT_CALL;
@@ -138,11 +147,12 @@ static void take_call(struct recorder *r, const struct note *note)
         set_word(&c->name, note->value, false);
         break;
     case NOTE_CALL_ARGUMENTS:
+        r->arguments -= c->arguments.n;
         buf_reset(&c->arguments);
-        add_value(&c->arguments, note->value, &r->calls_cut);
+        add_arguments(r, c, note->value);
         break;
     case NOTE_CALL_MORE:
-        add_value(&c->arguments, note->value, &r->calls_cut);
+        add_arguments(r, c, note->value);
         break;
     default:
         break;

@@ -2,14 +2,14 @@
 // what the admin listener and the export make of that.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Penstock } from './penstock.js';
+import { BINARY, Penstock } from './penstock.js';
 import { until, workersOf } from './processes.js';
 
 const CANARY = 'CANARY-5d1f';
@@ -60,6 +60,16 @@ class Provider {
                 this.open.add(word);
                 response.on('close', () => this.open.delete(word));
                 return stream(chunk({ role: 'assistant', content: 'Drawing the first ' }));
+            case 'silent':
+                return undefined;
+            case 'late':
+                stream(chunk({ role: 'assistant', content: 'First, ' }));
+                await sleep(200);
+                return response.end(chunk({ content: 'and last.' }) + chunk({}, 'stop') + DONE);
+            case 'told':
+                stream(chunk({ role: 'assistant', content: 'All.' }) + chunk({}, 'stop'));
+                await sleep(200);
+                return response.end(DONE);
             case 'cut':
                 stream(chunk({ role: 'assistant', content: 'Half a sen' }));
                 await sleep(50);
@@ -167,12 +177,10 @@ describe('threads', { timeout: 180_000 }, () => {
     });
 
     const turn = () => admin('/threads/t-1/conversation.md');
-    const exported = (out) => {
-        const binary = process.env.PENSTOCK ?? new URL('../../build/debug/penstock', import.meta.url).pathname;
-        execFileSync(binary, ['transcript', 'export', '--config', join(penstock.folder, 'penstock.yaml'), 't-1', '--out', out], { stdio: 'pipe' });
-        const walk = (dir) => readdirSync(dir, { withFileTypes: true }).flatMap((f) => (f.isDirectory() ? walk(join(dir, f.name)) : [join(dir, f.name)]));
-        return walk(out);
-    };
+    const exportTo = (out) => execFileSync(BINARY, ['transcript', 'export', '--all', '--out', out, '--config', join(penstock.folder, 'penstock.yaml')], { encoding: 'utf8', stdio: 'pipe' });
+    const files = (dir) => readdirSync(dir, { withFileTypes: true }).flatMap((f) => (f.isDirectory() ? files(join(dir, f.name)) : [join(dir, f.name)]));
+    const exported = (name) => readFileSync(files(folder).find((path) => path.endsWith(`_t-1/${name}`)), 'utf8');
+    const interruptions = () => JSON.parse(exported('thread.json')).interruptions;
 
     it('the conversation and the alerts', async () => {
         const page = await turn();
@@ -189,6 +197,58 @@ describe('threads', { timeout: 180_000 }, () => {
 Why did the run fail? #expert
 
 ### Answer
+The log says all is well.
+`,
+        );
+        exportTo(folder);
+        assert.equal(plain(exported('conversation.md'), {}), plain(page.text, {}), 'the export says the same');
+        assert.deepEqual(interruptions(), [
+            { location: 'turn_0001/subagent', kind: 'limit_interrupted', headline: 'Check the budget #quota', status: 'WORKFLOW_AWAITING_NEXT_STEPS' },
+            { location: 'turn_0001/subagent', kind: 'canceled', headline: 'Drawer', status: 'WORKFLOW_CANCELED' },
+        ]);
+        assert.equal(
+            plain(exported('turns/turn_0001.md'), {}),
+            `# Turn 1 — TIME UTC
+
+## Query
+
+Why did the run fail? #expert
+
+## Rationale
+
+> Three specialists should look.
+
+## Work process (3 steps · WORKFLOW_COMPLETED)
+
+### Step 1 · 🤖 Subagent: Log reader
+
+**Prompt:**
+
+> Read the log #good
+
+**Subagent conclusion:**
+
+The log says all is well.
+
+### Step 2 · 🤖 Subagent: Check the budget #quota · ⏸ limit-interrupted (content stops at the interruption point)
+
+**Prompt:**
+
+> Check the budget #quota
+> and more
+
+### Step 3 · 🤖 Subagent: Drawer · ⛔ canceled
+
+**Prompt:**
+
+> Draw it #slow
+
+**Subagent work:**
+
+Drawing the first 
+
+## Answer
+
 The log says all is well.
 `,
         );
@@ -217,7 +277,19 @@ The log says all is well.
         assert.equal(raw.entries.length, 2);
         // Both runs of one call are there; the newer one is what a transcript draws of it.
         assert.equal(raw.background_entries.filter((e) => e.blocks[0].workflow_block.steps[0].id === 'call_B:workflow').length, 2);
-        assert.doesNotMatch((await turn()).text, /⏸/);
+        const other = await chat('t-other', says('Something else'));
+        await ended('t-other', other.id);
+        exportTo(folder);
+        assert.deepEqual(interruptions(), [{ location: 'turn_0001/subagent', kind: 'canceled', headline: 'Drawer', status: 'WORKFLOW_CANCELED' }]);
+        assert.doesNotMatch(exported('turns/turn_0001.md'), /⏸/);
+        const last = await chat('t-1', says('Draw it again #good'), { 'X-HW-Parent': 'call_C' });
+        await ended('t-1', last.id);
+        const untouched = files(folder).filter((path) => path.includes('_t-other/')).map((path) => [path, statSync(path, { bigint: true }).mtimeNs]);
+        exportTo(folder);
+        assert.equal(interruptions(), undefined, 'nothing is left to say');
+        assert.doesNotMatch((await turn()).text + exported('turns/turn_0001.md'), /⏸|⛔/);
+        assert.ok(untouched.length > 3);
+        for (const [path, time] of untouched) assert.equal(statSync(path, { bigint: true }).mtimeNs, time, path);
     });
 
     it('every API: what was said and how it ended', async () => {
@@ -351,20 +423,82 @@ The log says all is well.
         penstock.configure({ more: 'workers: 1\nthreads: {record: false}\n' });
         penstock.child.kill('SIGHUP');
         await until('reloaded', () => penstock.log().split('"reloaded"').length > before);
-        await until('the new workers alone serve', async () => workersOf(penstock.child.pid).length === 1);
+        await until('the new worker alone serves', () => workersOf(penstock.child.pid).length === 1);
         const reply = await chat('t-off', says('x'));
         assert.ok(reply.status === 200 && reply.id);
         await until('its record', async () => (await admin(`/consults?id=${reply.id}`)).text.includes(reply.id));
         assert.equal(existsSync(file('t-off')), false);
     });
 
+    it('journals go when nothing was added to them for a while', async () => {
+        assert.ok(existsSync(file('t-1')) && existsSync(file('t-2', 'acme')));
+        await sleep(2200); // file times count in whole seconds here
+        penstock.configure({ more: 'threads: {retention: 1s}\n' });
+        penstock.child.kill('SIGHUP'); // new workers sweep as they start
+        await until('they are gone', () => !existsSync(file('t-1')) && !existsSync(file('t-2', 'acme')));
+        assert.equal((await admin('/threads/t-1')).status, 404);
+        const reply = await chat('t-1', says('Hello again'));
+        await ended('t-1', reply.id);
+        assert.deepEqual(journal('t-1').map((l) => l.ev), ['thread', 'begin', 'end']);
+    });
+
     it('a proxy that ends closes what runs, and says so', async () => {
-        penstock.configure({});
-        penstock.child.kill('SIGHUP');
-        await sleep(300);
         const slow = await cancelled('t-end', {}, 'Draw #slow');
         penstock.child.kill('SIGTERM');
         await until('the end', () => line('t-end', 'end', slow.id));
         assert.deepEqual(line('t-end', 'end', slow.id).end, { cause: 'proxy_shutdown', http_status: 200 });
+    });
+});
+
+describe('threads whose streams end otherwise', { timeout: 120_000 }, () => {
+    let provider, penstock;
+    before(async () => {
+        provider = await new Provider().start();
+        penstock = await new Penstock().start(provider.url, { drain: '1s, idle: 400ms, first_byte: 400ms, drain_time: 10s', more: 'disconnect: drain\n' });
+    });
+    after(async () => {
+        await penstock?.stop();
+        await provider?.stop();
+    });
+
+    const consult = (thread, word, options = {}, body = { stream: true }) =>
+        fetch(`${penstock.url}/v1/chat/completions`, { method: 'POST', headers: { 'X-HW-Thread': thread }, body: JSON.stringify({ model: 'm', ...body, messages: [{ role: 'user', content: `#${word}` }] }), ...options });
+    const end = (thread) =>
+        until(`the end in ${thread}`, () => {
+            const file = join(penstock.folder, 'state', 'orgs', 'default', 'threads', `${thread}.jsonl`);
+            return existsSync(file) && readFileSync(file, 'utf8').split('\n').filter((l) => l.startsWith('{"ev":"end"')).map((l) => JSON.parse(l)).at(-1);
+        });
+
+    it('a provider that falls silent', async () => {
+        const reply = await consult('t-idle', 'slow');
+        await reply.text().catch(() => {});
+        const { text, end: how } = await end('t-idle');
+        assert.deepEqual([text, how.cause, how.http_status, how.error_code], ['Drawing the first ', 'upstream_timeout', 200, 'UPSTREAM_TIMEOUT']);
+    });
+
+    it('a provider that never answers', async () => {
+        const reply = await consult('t-silent', 'silent', {}, {});
+        assert.equal(reply.status, 504);
+        const { end: how } = await end('t-silent');
+        assert.deepEqual([how.cause, how.http_status, how.error_code], ['upstream_timeout', undefined, 'UPSTREAM_TIMEOUT']);
+    });
+
+    it('a client that leaves while the reply is read on', async () => {
+        const control = new AbortController();
+        const reply = await consult('t-drain', 'late', { signal: control.signal });
+        await reply.body.getReader().read();
+        control.abort();
+        const { text, end: how } = await end('t-drain');
+        assert.deepEqual([text, how], ['First, and last.', { cause: 'client_closed', http_status: 200 }]);
+    });
+
+    it('a client that leaves when the reply has already said why it ends', async () => {
+        const control = new AbortController();
+        const reply = await consult('t-told', 'told', { signal: control.signal });
+        const reader = reply.body.getReader();
+        for (let text = ''; !text.includes('"stop"'); ) text += Buffer.from((await reader.read()).value);
+        control.abort();
+        const { end: how } = await end('t-told');
+        assert.deepEqual(how, { cause: 'finish', http_status: 200, finish_reason: 'stop' });
     });
 });
