@@ -34,9 +34,10 @@ bool store_org_valid(const char *org)
     return is_name(org, LIMIT_ORG);
 }
 
+/* The journals of an organisation's threads lie beside its workspaces (threads.h), and are none. */
 bool store_consult_valid(const char *consult)
 {
-    return is_name(consult, CONSULT_ID - 1);
+    return is_name(consult, CONSULT_ID - 1) && strcmp(consult, "threads") != 0;
 }
 
 bool store_id_valid(struct span id)

@@ -8,5 +8,6 @@ int64_t clock_mono_ms(void);
 int64_t clock_mono_us(void);
 /* Milliseconds since 1970-01-01T00:00:00Z. */
 int64_t clock_wall_ms(void);
+int64_t clock_wall_us(void);
 
 #endif

@@ -13,6 +13,15 @@ void reply_event_delta(struct reply_event *e, enum delta_kind kind, uint32_t cha
     e->deltas[e->n++] = (struct delta){.kind = kind, .channel = channel, .at = at, .n = where.n};
 }
 
+void reply_event_note(struct reply_event *e, enum note_kind kind, uint32_t number, struct span value)
+{
+    if (e->nnotes == e->notes_room) {
+        e->notes_room = e->notes_room ? e->notes_room * 2 : 4;
+        e->notes = xrealloc(e->notes, e->notes_room * sizeof *e->notes);
+    }
+    e->notes[e->nnotes++] = (struct note){.kind = kind, .number = number, .value = value};
+}
+
 void reply_event_ends_last(struct reply_event *e)
 {
     size_t n = e->n, ends = 0, kept = 0;
@@ -32,12 +41,20 @@ void reply_event_ends_last(struct reply_event *e)
 void reply_event_reset(struct reply_event *e, struct span raw)
 {
     struct delta *deltas = e->deltas;
-    size_t room = e->room;
-    *e = (struct reply_event){.raw = raw, .deltas = deltas, .room = room};
+    struct note *notes = e->notes;
+    size_t room = e->room, notes_room = e->notes_room;
+    bool noting = e->noting;
+    *e = (struct reply_event){.raw = raw,
+                              .deltas = deltas,
+                              .room = room,
+                              .notes = notes,
+                              .notes_room = notes_room,
+                              .noting = noting};
 }
 
 void reply_event_free(struct reply_event *e)
 {
     xfree(e->deltas);
+    xfree(e->notes);
     *e = (struct reply_event){0};
 }

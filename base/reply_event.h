@@ -47,6 +47,40 @@ struct delta {
     size_t at, n;     /* offset into `raw`, length */
 };
 
+/*
+ * What a reply says besides its text, for whoever records conversations. A dialect tells it only of an event
+ * that is `noting`, so that replies which nobody records pay nothing. Notes are of the first reply alone
+ * where an API gives several (choice 0, candidate 0).
+ */
+enum note_kind {
+    NOTE_REASONING,       /* more of it */
+    NOTE_REASONING_BREAK, /* what follows is another paragraph of it; no value */
+    NOTE_REFUSAL,         /* more of a refusal that stands beside the text */
+    /* Calls of tools; `number` is the call's, NOTE_NEXT_CALL one that has none. */
+    NOTE_CALL, /* it begins, or is named once more; no value */
+    NOTE_CALL_ID,
+    NOTE_CALL_NAME,
+    NOTE_CALL_MORE,      /* more of its arguments */
+    NOTE_CALL_ARGUMENTS, /* all of its arguments, whatever came before */
+    NOTE_CITATION,       /* the address of a source */
+    NOTE_CITATION_TITLE, /* next after its NOTE_CITATION */
+    NOTE_FINISH,         /* why the reply ended */
+    NOTE_PENDING,        /* a reply that is made in the background and not ready; its status */
+    NOTE_CANCELED,       /* a reply that was cancelled by a call of the API; no value */
+    NOTE_REPLY_ID,       /* under which the provider keeps it */
+    NOTE_ERROR,          /* this event is an error, also when reply_event's `error` is not set; no value */
+    NOTE_ERROR_TYPE,
+    NOTE_ERROR_CODE,
+    NOTE_ERROR_MESSAGE,
+};
+enum { NOTE_NEXT_CALL = UINT32_MAX };
+
+struct note {
+    enum note_kind kind;
+    uint32_t number;
+    struct span value; /* a JSON value of reply_event's `json`, a string with its quotes; lives as long */
+};
+
 struct reply_event {
     struct span raw;
     struct span json;   /* the JSON value: same length and offsets from `json_at` on as in raw; n = 0: none */
@@ -57,7 +91,10 @@ struct reply_event {
     bool unreadable;    /* set by the dialect: it is not one JSON object, so nothing is known of it */
     struct delta *deltas; /* in the order of the bytes, but ends come after all text of their channel */
     size_t n, room;
-    bool more; /* some are of a kind behind DELTA_CHANNEL_END; kept by reply_event_delta */
+    struct note *notes; /* in the order of the bytes */
+    size_t nnotes, notes_room;
+    bool noting; /* notes are wanted; set by the filter */
+    bool more;   /* some are of a kind behind DELTA_CHANNEL_END; kept by reply_event_delta */
     bool
         bare; /* carries nothing but text and its log probabilities: may be left out when both became empty */
     bool opens;      /* a text begins behind it, or the whole reply: all of it will come */
@@ -112,6 +149,8 @@ static inline void reply_ends_add(struct reply_ends *ends, uint32_t channel)
 /* Adds a delta for `where`, a span of e->json (NULL for an end); grows the list, which is the caller's and
  * reused from event to event. */
 void reply_event_delta(struct reply_event *e, enum delta_kind kind, uint32_t channel, struct span where);
+/* Adds a note; only of an event that is noting. */
+void reply_event_note(struct reply_event *e, enum note_kind kind, uint32_t number, struct span value);
 /* Moves the ends behind everything else: with several replies in an event some text of a channel may come
  * after its end. */
 void reply_event_ends_last(struct reply_event *e);

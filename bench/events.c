@@ -1,12 +1,13 @@
 /*
  * Feeds one API's events through the reply chain, one a read, for counting instructions:
- *   valgrind --tool=callgrind build/release/bench_events API N
+ *   valgrind --tool=callgrind build/release/bench_events API N [record]
  * with two values of N: the difference, divided by the difference of N, is what an event costs. The text is
- * the same for every API.
+ * the same for every API. With `record` the reply is also kept for a thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "filters/recorder.h"
 #include "filters/reply.h"
 #include "providers/dialect.h"
 
@@ -60,7 +61,7 @@ static void on_directive(void *arg, unsigned number, struct buf *text, enum flag
     (void)refused;
 }
 
-static struct reply *open_reply(const struct sample *s)
+static struct reply *open_reply(const struct sample *s, struct recorder *recorder)
 {
     static const struct reply_callbacks callbacks = {.directive = on_directive};
     const struct dialect *d = dialect_find(s->api);
@@ -78,6 +79,7 @@ static struct reply *open_reply(const struct sample *s)
         .directive_total = 1 << 22,
         .directives = 16,
         .event_max = 1 << 20,
+        .recorder = recorder,
     };
     return reply_create(&settings, &callbacks, NULL);
 }
@@ -92,9 +94,10 @@ static void append_number(const char *text, int number, char *room, size_t n)
         snprintf(room + before, n - before, "%d%s", number, place + 2);
 }
 
-static int run(const struct sample *s, int n)
+static int run(const struct sample *s, int n, bool record)
 {
-    struct reply *r = open_reply(s);
+    struct recorder *recorder = record ? recorder_create(dialect_find(s->api)->parts) : NULL;
+    struct reply *r = open_reply(s, recorder);
     struct buf event, out;
     buf_init(&event, 1 << 16);
     buf_init(&out, 1 << 20);
@@ -113,6 +116,7 @@ static int run(const struct sample *s, int n)
     }
     printf("%s: %d events, %zu bytes\n", s->name, n, bytes);
     reply_destroy(r);
+    recorder_destroy(recorder);
     buf_free(&event);
     buf_free(&out);
     return state == REPLY_GOING ? 0 : 1;
@@ -120,9 +124,11 @@ static int run(const struct sample *s, int n)
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 3 && i < sizeof samples / sizeof samples[0]; i++)
+    bool record = argc == 4 && strcmp(argv[3], "record") == 0;
+    for (size_t i = 0; (argc == 3 || record) && i < sizeof samples / sizeof samples[0]; i++)
         if (strcmp(argv[1], samples[i].name) == 0)
-            return run(&samples[i], (int)strtol(argv[2], NULL, 10));
-    fputs("usage: bench_events openai-chat|openai-responses|anthropic-messages|gemini|ollama N\n", stderr);
+            return run(&samples[i], (int)strtol(argv[2], NULL, 10), record);
+    fputs("usage: bench_events openai-chat|openai-responses|anthropic-messages|gemini|ollama N [record]\n",
+          stderr);
     return 2;
 }

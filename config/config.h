@@ -124,6 +124,10 @@ struct config {
         uint16_t port;
         bool tls;
     } sentry;
+    struct {
+        bool record;
+        int64_t retention_s;
+    } threads;
 };
 
 /* A mistake in a file: "file:line: key: what was expected". */

@@ -238,6 +238,17 @@ static const struct key record_rows[] = {
 };
 static const struct key_table record_table = TABLE(record_rows);
 
+static const struct key thread_rows[] = {
+    {.name = "record", .type = KEY_BOOL, .at = offsetof(struct config, threads.record), .initial = "true"},
+    {.name = "retention",
+     .type = KEY_SECONDS,
+     .at = offsetof(struct config, threads.retention_s),
+     .min = SECOND,
+     .max = 3650ll * DAY,
+     .initial = "7d"},
+};
+static const struct key_table thread_table = TABLE(thread_rows);
+
 static const struct key image_rows[] = {
     {.name = "provider",
      .type = KEY_SPECIAL,
@@ -383,6 +394,7 @@ static const struct key root_rows[] = {
     {.name = "timeouts", .type = KEY_MAP, .inside = &timeout_table},
     {.name = "artifacts", .type = KEY_MAP, .inside = &artifact_table},
     {.name = "records", .type = KEY_MAP, .inside = &record_table},
+    {.name = "threads", .type = KEY_MAP, .inside = &thread_table},
     {.name = "sandbox",
      .type = KEY_ENUM,
      .at = offsetof(struct config, sandbox),

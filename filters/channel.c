@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "filters/character.h"
+#include "filters/recorder.h"
 
 static bool is_buffered(const struct reply *r)
 {
@@ -34,6 +35,8 @@ static void on_text(void *arg, struct span escaped)
     struct reply *r = c->reply;
     if (!c->visible && !is_blank(escaped))
         c->visible = true;
+    if (r->settings.recorder)
+        recorder_text(r->settings.recorder, c->number, escaped);
     if (c->muted)
         return;
     if (c->held && is_buffered(r)) {

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/xalloc.h"
+#include "filters/recorder.h"
 #include "filters/reply_state.h"
 
 enum { IN_ROOM = 2 * LIMIT_READ, STEP = 2048 };
@@ -22,6 +23,7 @@ struct reply *reply_create(const struct reply_settings *settings, const struct r
     buf_init(&r->scratch, 2 * r->settings.event_max + IN_ROOM);
     buf_init(&r->error_event, LIMIT_READ);
     r->midway = r->partial = settings->resumed;
+    r->event.noting = settings->recorder != NULL;
     buf_init(&r->frame, LIMIT_READ);
     buf_init(&r->later, r->settings.event_max + IN_ROOM);
     for (int i = 0; i < 2; i++)
@@ -121,9 +123,11 @@ static void read_bare(struct reply *r)
     struct span block = e->raw;
     r->settings.dialect.event(e, r->settings.choices, &r->ends);
     bool error = e->error;
+    size_t notes = e->nnotes;
     r->ends = before;
     reply_event_reset(e, block);
     e->error = r->bare = error;
+    e->nnotes = error ? notes : 0;
 }
 
 /* Fills in r->event. `room` holds a joined copy of several data lines; to be freed after the event was read.
@@ -217,6 +221,11 @@ static void drop_ends(struct reply *r, const struct reply_ends *before)
         if (e->deltas[i].kind != DELTA_CHANNEL_END)
             e->deltas[kept++] = e->deltas[i];
     e->n = kept;
+    kept = 0;
+    for (size_t i = 0; i < e->nnotes; i++)
+        if (e->notes[i].kind != NOTE_FINISH)
+            e->notes[kept++] = e->notes[i];
+    e->nnotes = kept;
     e->ends_reply = false;
     memcpy(r->ends.seen, before->seen, sizeof r->ends.seen);
     r->ends.count = before->count;
@@ -247,6 +256,8 @@ static bool take_judged(struct reply *r, struct span block, enum verdict verdict
     r->totals.ended = r->totals.ended || e->ends_reply;
     r->closing = e->ends_stream || (e->error && !e->ends_reply && !e->goes_on && !e->whole);
     written = take_event(r, out);
+    if (r->settings.recorder)
+        recorder_event(r->settings.recorder, e);
 out:
     buf_free(&joined);
     return written;

@@ -27,6 +27,8 @@
 
 /* REPLY_ARRAY: one JSON array, whose objects come one after the other. */
 enum reply_framing { REPLY_SSE, REPLY_NDJSON, REPLY_ARRAY, REPLY_WHOLE };
+struct recorder; /* filters/recorder.h */
+
 enum reply_mode { REPLY_SUPPRESS, REPLY_BUFFER };
 
 /* As in providers/dialect.h. */
@@ -57,6 +59,7 @@ struct reply_settings {
     /* What was added to the prompt (the inside of a JSON string), to be cut out where the prompt comes back;
      * more than one when it is not known which. Borrowed. */
     struct span echoes[2];
+    struct recorder *recorder; /* gets what the reply says; NULL: nobody records it. Borrowed */
 };
 
 /* What became of a directive. `entry` is its object in outbound_artifacts as JSON text, empty when there is

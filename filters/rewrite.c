@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "filters/recorder.h"
 #include "filters/reply_state.h"
 
 enum { SCRATCH_KEPT = 16 * 1024 }; /* bytes of the scratch buffer that stay allocated between events */
@@ -134,8 +135,12 @@ static void add_at_end(struct reply *r, struct channel *c)
     xfree(c->added);
     c->added = NULL;
     c->added_n = r->scratch.n - from;
-    if (c->added_n)
-        c->added = xspandup(span_from(buf_span(&r->scratch), from));
+    if (!c->added_n)
+        return;
+    struct span added = span_from(buf_span(&r->scratch), from);
+    c->added = xspandup(added);
+    if (r->settings.recorder)
+        recorder_text(r->settings.recorder, c->number, added);
 }
 
 /* The channel's end: what was held, and what is told at the end of a text. It joins the text that the event

@@ -7,6 +7,7 @@
  */
 #include "providers/anthropic_messages.h"
 
+#include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
@@ -195,19 +196,42 @@ struct part {
     bool more;                           /* it says something else than its type and text */
 };
 
+/* What else it says, for whoever records the conversation. */
+struct rest {
+    bool any; /* else the others are not set */
+    struct span thinking, id, name, input, partial_json, citation, citations;
+};
+
 struct reading {
     struct reply_event *e;
-    struct part part; /* the delta, or the block that starts */
+    struct part part;  /* the delta, or the block that starts */
+    struct rest *rest; /* of that; NULL: nobody records */
     struct span type, index, error;
     bool content; /* a list of that name was there */
     bool more;    /* members that a bare text event does not have */
 };
 
+static struct span *rest_of(struct rest *rest, const struct walk *w, struct span key)
+{
+    if (!rest->any)
+        *rest = (struct rest){.any = true};
+    return walk_key_is(w, key, "thinking")       ? &rest->thinking
+           : walk_key_is(w, key, "partial_json") ? &rest->partial_json
+           : walk_key_is(w, key, "id")           ? &rest->id
+           : walk_key_is(w, key, "name")         ? &rest->name
+           : walk_key_is(w, key, "input")        ? &rest->input
+           : walk_key_is(w, key, "citation")     ? &rest->citation
+           : walk_key_is(w, key, "citations")    ? &rest->citations
+                                                 : NULL;
+}
+
 /* Room for both in one place: `delta` and `content_block` do not stand in one event. False: no object. */
-static bool read_part(struct walk *w, struct part *part)
+static bool read_part(struct walk *w, struct part *part, struct rest *rest)
 {
     struct span key, value;
     *part = (struct part){.more = false};
+    if (rest)
+        rest->any = false;
     if (!walk_enter(w, '{')) {
         if (walk_skip(w, &value))
             part->more = json_type(value) != JSON_NULL;
@@ -218,14 +242,51 @@ static bool read_part(struct walk *w, struct part *part)
                             : walk_key_is(w, key, "type")        ? &part->type
                             : walk_key_is(w, key, "stop_reason") ? &part->stop_reason
                                                                  : NULL;
+        struct span *other = rest && !into ? rest_of(rest, w, key) : NULL;
         if (!walk_skip(w, &value))
             return false;
         if (into)
             *into = value;
         else if (json_type(value) != JSON_NULL)
             part->more = true;
+        if (other)
+            *other = value;
     }
     return true;
+}
+
+static bool is_tool_use(struct span type)
+{
+    return is_word(type, "tool_use") || is_word(type, "server_tool_use") || is_word(type, "mcp_tool_use");
+}
+
+/* A block that starts, or one of a whole message, which says all of it. */
+NOT_INLINE static void note_block(struct reply_event *e, const struct part *block, const struct rest *rest,
+                                  uint32_t number)
+{
+    static const struct rest none = {.any = false};
+    rest = rest->any ? rest : &none;
+    if (is_word(block->type, "thinking")) {
+        reply_event_note(e, NOTE_REASONING_BREAK, 0, (struct span){0});
+        notes_string(e, NOTE_REASONING, 0, rest->thinking);
+    } else if (is_tool_use(block->type)) {
+        reply_event_note(e, NOTE_CALL, number, (struct span){0});
+        notes_value(e, NOTE_CALL_ID, number, rest->id);
+        notes_value(e, NOTE_CALL_NAME, number, rest->name);
+        /* in a stream it begins as {}, and pieces follow */
+        if (e->whole || (json_type(rest->input) == JSON_OBJECT && rest->input.n > 2))
+            notes_value(e, NOTE_CALL_ARGUMENTS, number, rest->input);
+    }
+    notes_sources(e, rest->citations, NULL, "url");
+}
+
+static void note_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
+{
+    if (!rest->any)
+        return;
+    notes_string(e, NOTE_REASONING, 0, rest->thinking);
+    notes_string(e, NOTE_CALL_MORE, number, rest->partial_json);
+    notes_source(e, rest->citation, "url");
 }
 
 /* The blocks of a whole message: each is a channel, and at its end. */
@@ -240,7 +301,10 @@ static void read_content(struct walk *w, struct reading *r)
     }
     r->content = true;
     for (uint32_t i = 0; walk_item(w); i++) {
-        if (!read_part(w, &block) || !is_word(block.type, "text") || json_type(block.text) != JSON_STRING)
+        bool object = read_part(w, &block, r->rest);
+        if (object && r->rest)
+            note_block(r->e, &block, r->rest, i);
+        if (!object || !is_word(block.type, "text") || json_type(block.text) != JSON_STRING)
             continue;
         reply_event_delta(r->e, DELTA_TEXT, i, json_inside(block.text));
         if (r->e->whole)
@@ -273,13 +337,18 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
     if (into) {
         walk_skip(w, into);
     } else if (!r->e->whole && (walk_key_is(w, key, "delta") || walk_key_is(w, key, "content_block"))) {
-        read_part(w, &r->part);
+        read_part(w, &r->part, r->rest);
     } else if (r->e->whole && walk_key_is(w, key, "content")) {
         read_content(w, r);
     } else if (!r->e->whole && walk_key_is(w, key, "message")) {
         read_message(w, r);
-    } else if (walk_skip(w, &value) && json_type(value) != JSON_NULL) {
+    } else {
+        bool stop = r->rest && r->e->whole && walk_key_is(w, key, "stop_reason");
+        if (!walk_skip(w, &value) || json_type(value) == JSON_NULL)
+            return;
         r->more = true;
+        if (stop)
+            notes_string(r->e, NOTE_FINISH, 0, value);
     }
 }
 
@@ -336,11 +405,25 @@ static void read_stream_event(struct reading *r)
     }
 }
 
+NOT_INLINE static void note_stream_event(struct reading *r)
+{
+    struct reply_event *e = r->e;
+    uint32_t number = read_index(r->index);
+    if (is_word(r->type, "content_block_delta"))
+        note_delta(e, r->rest, number);
+    else if (is_word(r->type, "content_block_start"))
+        note_block(e, &r->part, r->rest, number);
+    else if (is_word(r->type, "message_delta"))
+        notes_string(e, NOTE_FINISH, 0, r->part.stop_reason);
+}
+
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
 {
     (void)choices;
     (void)ends;
-    struct reading r = {.e = e};
+    struct rest rest;
+    struct reading r = {.e = e, .rest = e->noting ? &rest : NULL};
+    rest.any = false;
     struct walk w = walk_event(e);
     struct span key;
     if (!walk_enter(&w, '{')) {
@@ -353,7 +436,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         read_member(&w, key, &r);
     const char *brace = w.at - 1;
     if (!walk_done(&w)) {
-        e->n = 0;
+        e->n = e->nnotes = 0;
         e->unreadable = true;
         return;
     }
@@ -362,7 +445,12 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->ends_reply = r.content;
     } else {
         read_stream_event(&r);
+        /* A bare event is text and nothing else. */
+        if (r.rest && !e->bare)
+            note_stream_event(&r);
     }
+    if (r.rest && e->error)
+        notes_error(e, r.error);
     e->report_at = e->json_at + (size_t)(brace - e->json.p);
     while (start < brace && (*start == ' ' || *start == '\n' || *start == '\r' || *start == '\t'))
         start++;

@@ -7,6 +7,7 @@
  */
 #include "providers/gemini.h"
 
+#include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
@@ -205,13 +206,21 @@ static void skip_counted(struct walk *w, struct reading *r)
         r->bare = false;
 }
 
+NOT_INLINE static void note_call(struct reply_event *e, struct span call)
+{
+    reply_event_note(e, NOTE_CALL, NOTE_NEXT_CALL, (struct span){0});
+    notes_member(e, NOTE_CALL_ID, NOTE_NEXT_CALL, call, "id");
+    notes_member(e, NOTE_CALL_NAME, NOTE_NEXT_CALL, call, "name");
+    notes_member(e, NOTE_CALL_ARGUMENTS, NOTE_NEXT_CALL, call, "args");
+}
+
 /*
  * A part. An empty text that comes with a signature stands for the signature alone: held text must not join
  * it, as a signed part is to come back as it was.
  */
 static void read_part(struct walk *w, struct reading *r)
 {
-    struct span key, value, text = {0};
+    struct span key, value, text = {0}, call = {0};
     bool thought = false, more = false;
     if (!walk_enter(w, '{')) {
         skip_counted(w, r);
@@ -219,6 +228,7 @@ static void read_part(struct walk *w, struct reading *r)
     }
     while (walk_member(w, &key)) {
         bool is_text = walk_key_is(w, key, "text"), is_thought = walk_key_is(w, key, "thought");
+        bool is_call = r->e->noting && walk_key_is(w, key, "functionCall");
         if (!walk_skip(w, &value))
             return;
         if (is_text && json_type(value) == JSON_STRING)
@@ -227,7 +237,13 @@ static void read_part(struct walk *w, struct reading *r)
             thought = json_type(value) == JSON_TRUE;
         else if (json_type(value) != JSON_NULL)
             more = true;
+        if (is_call)
+            call = value;
     }
+    if (r->e->noting && thought)
+        notes_string(r->e, NOTE_REASONING, 0, text);
+    if (json_type(call) == JSON_OBJECT)
+        note_call(r->e, call);
     if (text.p && !thought && (text.n > 2 || !more))
         reply_event_delta(r->e, DELTA_TEXT, 0, json_inside(text));
     if (!text.p || thought || more)
@@ -287,8 +303,15 @@ static void read_metadata(struct walk *w, struct reading *r)
     while (walk_member(w, &key)) {
         bool supports = walk_key_is(w, key, "groundingSupports");
         bool notes = supports || walk_key_is(w, key, "citations") || walk_key_is(w, key, "citationSources");
-        if (walk_skip(w, &value) && notes && json_type(value) == JSON_ARRAY)
+        bool chunks = r->e->noting && walk_key_is(w, key, "groundingChunks");
+        if (!walk_skip(w, &value))
+            return;
+        if (notes && json_type(value) == JSON_ARRAY)
             read_notes(r, value, supports);
+        if (chunks)
+            notes_sources(r->e, value, "web", "uri");
+        else if (r->e->noting && notes && !supports)
+            notes_sources(r->e, value, NULL, "uri");
     }
 }
 
@@ -321,7 +344,7 @@ static bool is_finish(struct span reason)
 static void read_candidate(struct walk *w, struct reading *r)
 {
     struct reply_event *e = r->e;
-    size_t first = e->n;
+    size_t first = e->n, notes = e->nnotes;
     struct span key, index = {0}, reason = {0};
     if (!walk_enter(w, '{')) {
         skip_counted(w, r);
@@ -355,6 +378,12 @@ static void read_candidate(struct walk *w, struct reading *r)
         reply_event_delta(e, DELTA_CHANNEL_END, channel, (struct span){0});
         r->bare = false;
     }
+    if (!e->noting)
+        return;
+    if (is_finish(reason))
+        reply_event_note(e, NOTE_FINISH, 0, reason);
+    if (channel)
+        e->nnotes = notes;
 }
 
 static void read_member(struct walk *w, struct span key, struct reading *r)
@@ -370,10 +399,15 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
     bool frame = walk_key_is(w, key, "modelVersion") || walk_key_is(w, key, "responseId") ||
                  walk_key_is(w, key, "createTime");
     bool error = walk_key_is(w, key, "error");
+    bool feedback = r->e->noting && walk_key_is(w, key, "promptFeedback");
     if (!walk_skip(w, &value))
         return;
     if (error && json_type(value) == JSON_OBJECT && value.n > 2)
         r->e->error = true;
+    if (error && r->e->noting)
+        notes_error(r->e, value);
+    if (feedback)
+        notes_member(r->e, NOTE_FINISH, 0, value, "blockReason");
     if (!frame && json_type(value) != JSON_NULL)
         r->bare = false;
 }
@@ -399,6 +433,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->n = 0;
         e->unreadable = true;
         e->error = e->may_go_on = false;
+        e->nnotes = 0;
         return;
     }
     if (e->n > 1)

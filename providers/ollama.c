@@ -2,12 +2,13 @@
  * Ollama's own API: /api/chat and /api/generate. A stream is one JSON object a line.
  *
  * There is one text channel: `message.content` of a chat, `response` of a generation. Thinking and tool calls
- * are no text and are never looked at. `context` of a generation holds prompt and reply as token numbers; it
- * goes through as it is, since nothing can be cut out of it and a caller needs it to go on with the
- * conversation.
+ * are no text; they are noted for whoever records the conversation. `context` of a generation holds prompt
+ * and reply as token numbers; it goes through as it is, since nothing can be cut out of it and a caller needs
+ * it to go on with the conversation.
  */
 #include "providers/ollama.h"
 
+#include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
@@ -165,6 +166,40 @@ static void skip_counted(struct walk *w, struct reading *r)
         r->bare = false;
 }
 
+NOT_INLINE static void note_calls(struct reply_event *e, struct span list)
+{
+    struct span function;
+    if (json_type(list) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(list);
+    while (json_next(&it) == 1) {
+        reply_event_note(e, NOTE_CALL, NOTE_NEXT_CALL, (struct span){0});
+        notes_member(e, NOTE_CALL_ID, NOTE_NEXT_CALL, it.value, "id");
+        if (json_type(it.value) != JSON_OBJECT || !json_member(it.value, "function", &function))
+            continue;
+        notes_member(e, NOTE_CALL_NAME, NOTE_NEXT_CALL, function, "name");
+        notes_member(e, NOTE_CALL_ARGUMENTS, NOTE_NEXT_CALL, function, "arguments");
+    }
+}
+
+/* A member that is no text, of a message or of the line. */
+NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading *r)
+{
+    struct walk named = *w;
+    struct span value;
+    if (!walk_skip(w, &value) || !is_something(value))
+        return;
+    r->bare = false;
+    if (!r->e->noting)
+        return;
+    if (walk_key_is(&named, key, "thinking"))
+        notes_string(r->e, NOTE_REASONING, 0, value);
+    else if (walk_key_is(&named, key, "tool_calls"))
+        note_calls(r->e, value);
+    else if (walk_key_is(&named, key, "done_reason"))
+        notes_string(r->e, NOTE_FINISH, 0, value);
+}
+
 static void read_text(struct walk *w, struct reading *r)
 {
     struct span value;
@@ -191,7 +226,7 @@ static void read_message(struct walk *w, struct reading *r)
         else if (walk_key_is(w, key, "role"))
             walk_skip(w, &value); /* it stands in every line */
         else
-            skip_counted(w, r);
+            read_rest(w, key, r);
     }
 }
 
@@ -249,9 +284,11 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         if (walk_skip(w, &value) && is_something(value)) {
             r->e->error = true;
             r->bare = false;
+            if (r->e->noting)
+                notes_error(r->e, value);
         }
     } else {
-        skip_counted(w, r);
+        read_rest(w, key, r);
     }
 }
 
@@ -270,7 +307,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         read_member(&w, key, &r);
     const char *brace = w.at - 1;
     if (!walk_done(&w)) {
-        e->n = 0;
+        e->n = e->nnotes = 0;
         e->unreadable = true;
         e->more = e->error = false;
         return;

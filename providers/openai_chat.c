@@ -4,12 +4,13 @@
  * Text channels are choices, numbered by `index`. The text of one is choices[i].delta.content
  * (message.content in a whole reply), a string, a part, or an array of either. Where a chunk has a message
  * beside its delta (Perplexity), that is the text up to there once more. Reasoning, refusals, tool calls and
- * audio are no text and are never looked at.
+ * audio are no text; all but the last are noted for whoever records the conversation.
  */
 #include "providers/openai_chat.h"
 
 #include <stdint.h>
 
+#include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/walk.h"
@@ -187,6 +188,7 @@ struct reading {
     struct reply_ends ends;
     bool choices; /* a member of that name was there */
     bool bare;
+    bool reasoned; /* the message's reasoning was noted: some servers say it twice */
 };
 
 static void skip_counted(struct walk *w, struct reading *r)
@@ -254,6 +256,8 @@ static void read_annotations(struct walk *w, struct reading *r)
     if (json_type(list) != JSON_ARRAY)
         return;
     struct json_iter it = json_iter(list);
+    if (r->e->noting)
+        notes_sources(r->e, list, "url_citation", "url");
     reply_event_delta(r->e, DELTA_LIST, 0, json_inside(list));
     while (json_next(&it) == 1) {
         reply_event_delta(r->e, DELTA_ITEM, 0, it.whole);
@@ -265,10 +269,68 @@ static void read_annotations(struct walk *w, struct reading *r)
     }
 }
 
+static void note_call(struct reply_event *e, uint32_t number, struct span call)
+{
+    struct span index, function;
+    int64_t given;
+    if (json_type(call) != JSON_OBJECT)
+        return;
+    if (json_member(call, "index", &index) && json_int(index, &given) && given >= 0 && given < UINT32_MAX)
+        number = (uint32_t)given;
+    reply_event_note(e, NOTE_CALL, number, (struct span){0});
+    notes_member(e, NOTE_CALL_ID, number, call, "id");
+    if (!json_member(call, "function", &function) && !json_member(call, "custom", &function))
+        return;
+    notes_member(e, NOTE_CALL_NAME, number, function, "name");
+    notes_member(e, NOTE_CALL_MORE, number, function, "arguments");
+    notes_member(e, NOTE_CALL_MORE, number, function, "input");
+}
+
+static void note_calls(struct reply_event *e, struct span list)
+{
+    struct json_iter it = json_iter(list);
+    for (uint32_t i = 0; json_next(&it) == 1; i++)
+        note_call(e, i, it.value);
+}
+
+/* What a message says besides its text. */
+NOT_INLINE static void note_message(const struct walk *w, struct span key, struct span value,
+                                    struct reading *r)
+{
+    struct reply_event *e = r->e;
+    bool string = is_string(value) && value.n > 2;
+    if (walk_key_is(w, key, "reasoning_content") || walk_key_is(w, key, "reasoning")) {
+        if (string && !r->reasoned)
+            reply_event_note(e, NOTE_REASONING, 0, value);
+        r->reasoned = r->reasoned || string;
+    } else if (walk_key_is(w, key, "refusal")) {
+        notes_string(e, NOTE_REFUSAL, 0, value);
+    } else if (walk_key_is(w, key, "tool_calls")) {
+        if (json_type(value) == JSON_ARRAY)
+            note_calls(e, value);
+    } else if (walk_key_is(w, key, "function_call")) { /* how calls were made before there were several */
+        reply_event_note(e, NOTE_CALL, 0, (struct span){0});
+        notes_member(e, NOTE_CALL_NAME, 0, value, "name");
+        notes_member(e, NOTE_CALL_MORE, 0, value, "arguments");
+    }
+}
+
+NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading *r)
+{
+    struct walk named = *w;
+    struct span value;
+    if (!walk_skip(w, &value) || !is_something(value))
+        return;
+    r->bare = false;
+    if (r->e->noting)
+        note_message(&named, key, value, r);
+}
+
 /* A delta, or the message of a whole reply. False: it is no object. */
 static bool read_message(struct walk *w, struct reading *r)
 {
     struct span key;
+    r->reasoned = false;
     if (!walk_enter(w, '{')) {
         skip_counted(w, r);
         return false;
@@ -279,7 +341,7 @@ static bool read_message(struct walk *w, struct reading *r)
         else if (walk_key_is(w, key, "annotations"))
             read_annotations(w, r);
         else
-            skip_counted(w, r);
+            read_rest(w, key, r);
     }
     return true;
 }
@@ -357,10 +419,12 @@ enum { FROM_MESSAGE = 1 };
 
 static bool read_whole_message(struct walk *w, struct reading *r)
 {
-    size_t from = r->e->n;
+    size_t from = r->e->n, notes = r->e->nnotes;
     bool object = read_message(w, r);
     for (size_t i = from; i < r->e->n; i++)
         r->e->deltas[i].channel = FROM_MESSAGE;
+    if (!r->e->whole) /* in a stream it says again what the deltas said */
+        r->e->nnotes = notes;
     return object;
 }
 
@@ -384,7 +448,7 @@ static void add_beside(struct walk *w, struct reading *r)
 static void read_choice(struct walk *w, struct reading *r)
 {
     struct reply_event *e = r->e;
-    size_t first = e->n;
+    size_t first = e->n, notes = e->nnotes;
     struct span key, index = {0}, reason = {0};
     unsigned objects = 0; /* members that were one: a bit each */
     if (!walk_enter(w, '{')) {
@@ -425,6 +489,12 @@ static void read_choice(struct walk *w, struct reading *r)
         reply_event_delta(e, DELTA_CHANNEL_END, channel, (struct span){0});
         r->bare = false;
     }
+    if (!e->noting)
+        return;
+    if (is_finish(reason))
+        reply_event_note(e, NOTE_FINISH, 0, reason);
+    if (channel)
+        e->nnotes = notes;
 }
 
 static bool is_error(struct span value)
@@ -491,6 +561,24 @@ static void read_echo(const struct walk *w, struct span key, struct span value, 
         reply_event_delta(r->e, DELTA_WITHHELD, 0, value);
 }
 
+NOT_INLINE static void note_member(const struct walk *w, struct span key, struct span value,
+                                   struct reading *r)
+{
+    struct reply_event *e = r->e;
+    if (walk_key_is(w, key, "error")) {
+        notes_error(e, value);
+    } else if (walk_key_is(w, key, "citations") || walk_key_is(w, key, "search_results")) { /* Perplexity */
+        notes_sources(e, value, NULL, "url");
+    } else if (!r->choices) { /* an error of older versions of vLLM */
+        enum note_kind kind = walk_key_is(w, key, "message") ? NOTE_ERROR_MESSAGE
+                              : walk_key_is(w, key, "type")  ? NOTE_ERROR_TYPE
+                              : walk_key_is(w, key, "code")  ? NOTE_ERROR_CODE
+                                                             : NOTE_ERROR;
+        if (kind != NOTE_ERROR)
+            notes_value(e, kind, 0, value);
+    }
+}
+
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
@@ -507,6 +595,7 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         return;
     }
     bool error = walk_key_is(w, key, "error");
+    struct walk named = *w;
     if (!walk_skip(w, &value))
         return;
     if (error && is_error(value))
@@ -515,6 +604,8 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         return;
     r->bare = false;
     read_echo(w, key, value, r);
+    if (r->e->noting)
+        note_member(&named, key, value, r);
 }
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
@@ -535,7 +626,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         read_member(&w, key, &r);
     const char *brace = w.at - 1;
     if (!walk_done(&w)) {
-        e->n = 0;
+        e->n = e->nnotes = 0;
         e->unreadable = true;
         e->error = false;
         return;

@@ -6,10 +6,12 @@
  * a part's text up to five times: in pieces, and whole in the events that end the part, its content, its item
  * and the reply. The list in the last one may lack items, so there parts are told by their order.
  *
- * Reasoning, refusals, the arguments and results of tools are no text and are never looked at.
+ * Reasoning, refusals, the arguments and results of tools are no text; all but the last are noted for whoever
+ * records the conversation.
  */
 #include "providers/openai_responses.h"
 
+#include "providers/notes.h"
 #include "providers/openai_chat.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
@@ -432,6 +434,155 @@ static void read_stream_event(struct reply_event *e, const struct members *m)
     }
 }
 
+/* ---- notes ---- */
+
+static void note_texts(struct reply_event *e, struct span list)
+{
+    if (json_type(list) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(list);
+    while (json_next(&it) == 1) {
+        reply_event_note(e, NOTE_REASONING_BREAK, 0, (struct span){0});
+        notes_member(e, NOTE_REASONING, 0, it.value, "text");
+    }
+}
+
+/* An item that calls a tool. */
+static void note_call(struct reply_event *e, struct span item, struct span type, uint32_t number)
+{
+    bool function = request_value_is(type, "function_call"),
+         custom = request_value_is(type, "custom_tool_call");
+    if (!function && !custom && !request_value_is(type, "mcp_call"))
+        return;
+    reply_event_note(e, NOTE_CALL, number, (struct span){0});
+    notes_member(e, NOTE_CALL_ID, number, item, function || custom ? "call_id" : "id");
+    notes_member(e, NOTE_CALL_NAME, number, item, "name");
+    notes_member(e, NOTE_CALL_ARGUMENTS, number, item, custom ? "input" : "arguments");
+}
+
+/* An item of a whole reply, which says all of it. */
+static void note_item(struct reply_event *e, struct span item, uint32_t number)
+{
+    struct span type, value;
+    if (json_type(item) != JSON_OBJECT || !json_member(item, "type", &type))
+        return;
+    note_call(e, item, type, number);
+    if (request_value_is(type, "reasoning")) {
+        if (json_member(item, "summary", &value))
+            note_texts(e, value);
+        if (json_member(item, "content", &value))
+            note_texts(e, value);
+    }
+    if (!request_value_is(type, "message") || !json_member(item, "content", &value) ||
+        json_type(value) != JSON_ARRAY)
+        return;
+    struct json_iter it = json_iter(value);
+    while (json_next(&it) == 1) {
+        notes_member(e, NOTE_REFUSAL, 0, it.value, "refusal");
+        if (json_type(it.value) == JSON_OBJECT && json_member(it.value, "annotations", &value))
+            notes_sources(e, value, NULL, "url");
+    }
+}
+
+/* How a reply stands. */
+static void note_status(struct reply_event *e, struct span response)
+{
+    struct span status, value;
+    if (json_type(response) != JSON_OBJECT)
+        return;
+    notes_member(e, NOTE_REPLY_ID, 0, response, "id");
+    if (json_member(response, "error", &value) && is_something(value))
+        notes_error(e, value);
+    if (!json_member(response, "status", &status))
+        return;
+    if (request_value_is(status, "failed"))
+        reply_event_note(e, NOTE_ERROR, 0, (struct span){0});
+    else if (request_value_is(status, "cancelled"))
+        reply_event_note(e, NOTE_CANCELED, 0, (struct span){0});
+    else if (request_value_is(status, "queued") || request_value_is(status, "in_progress"))
+        reply_event_note(e, NOTE_PENDING, 0, status);
+    else if (request_value_is(status, "incomplete") && json_member(response, "incomplete_details", &value) &&
+             json_type(value) == JSON_OBJECT && json_member(value, "reason", &value))
+        notes_string(e, NOTE_FINISH, 0, value);
+    else
+        notes_string(e, NOTE_FINISH, 0, status);
+}
+
+NOT_INLINE static void note_whole(struct reply_event *e, const struct members *m, struct span root)
+{
+    if (json_type(m->output) == JSON_ARRAY) {
+        struct json_iter it = json_iter(m->output);
+        for (uint32_t i = 0; json_next(&it) == 1; i++)
+            note_item(e, it.value, i);
+    }
+    if (json_type(m->output) == JSON_ARRAY)
+        note_status(e, root);
+    else if (m->error.n)
+        notes_error(e, m->error);
+}
+
+static void note_piece(struct reply_event *e, struct span type, const struct members *m, uint32_t number)
+{
+    static const struct {
+        const char *type;
+        enum note_kind kind;
+    } kinds[] = {
+        {"response.reasoning_summary_text.delta", NOTE_REASONING},
+        {"response.reasoning_text.delta", NOTE_REASONING},
+        {"response.function_call_arguments.delta", NOTE_CALL_MORE},
+        {"response.custom_tool_call_input.delta", NOTE_CALL_MORE},
+        {"response.mcp_call_arguments.delta", NOTE_CALL_MORE},
+        {"response.refusal.delta", NOTE_REFUSAL},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (span_is(type, kinds[i].type)) {
+            notes_string(e, kinds[i].kind, number, m->delta);
+            return;
+        }
+    if (span_is(type, "response.reasoning_summary_part.added"))
+        reply_event_note(e, NOTE_REASONING_BREAK, 0, (struct span){0});
+}
+
+NOT_INLINE static void note_stream_event(struct reply_event *e, const struct members *m, struct span root)
+{
+    struct span type;
+    int64_t index = 0;
+    uint32_t number = m->output_index.n && json_int(m->output_index, &index) ? (uint32_t)index : 0;
+    switch (kind_of(m->type)) {
+    case KIND_ITEM_ADDED:
+    case KIND_ITEM_DONE:
+        if (json_type(m->item) == JSON_OBJECT && json_member(m->item, "type", &type))
+            note_call(e, m->item, type, number);
+        break;
+    case KIND_ANNOTATION:
+        notes_source(e, m->annotation, "url");
+        break;
+    case KIND_ERROR:
+        if (json_type(m->error) == JSON_OBJECT) {
+            notes_error(e, m->error);
+            break;
+        }
+        notes_member(e, NOTE_ERROR_CODE, 0, root, "code");
+        notes_member(e, NOTE_ERROR_MESSAGE, 0, root, "message");
+        break;
+    case KIND_CREATED:
+        notes_member(e, NOTE_REPLY_ID, 0, m->response, "id");
+        break;
+    case KIND_ENDED:
+    case KIND_FAILED:
+        note_status(e, m->response);
+        break;
+    case KIND_OTHER:
+        if (json_type(m->type) == JSON_STRING)
+            note_piece(e, json_inside(m->type), m, number);
+        else if (m->error.n)
+            notes_error(e, m->error);
+        break;
+    default:
+        break;
+    }
+}
+
 static bool is_digits(struct span s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -454,11 +605,16 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->unreadable = true;
         return;
     }
+    struct span root = span_of(brace, (size_t)(closing - brace) + 1);
     if (e->whole) {
-        read_whole(e, &m, span_of(brace, (size_t)(closing - brace) + 1));
+        read_whole(e, &m, root);
+        if (e->noting)
+            note_whole(e, &m, root);
         return;
     }
     read_stream_event(e, &m);
+    if (e->noting && !e->bare)
+        note_stream_event(e, &m, root);
     if (is_digits(m.number)) {
         e->number_at = e->json_at + (size_t)(m.number.p - e->json.p);
         e->number_n = m.number.n;

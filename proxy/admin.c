@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "proxy/exchange.h"
+#include "proxy/thread.h"
 
 enum { CONSULTS_DEFAULT = 100, CONSULTS_MOST = 1000, QUERY_VALUE = 128, PAGE_MAX = 64 * 1024 * 1024 };
 
@@ -168,6 +169,7 @@ void admin_request(struct conn *c, const struct http_head *head)
         metrics_page(c, head_only);
     else if (span_is(path, "/consults"))
         consults(c, query);
-    else
-        conn_reply(c, 404, "text/plain", "", SPAN_LIT("/healthz /readyz /metrics /consults\n"), head_only);
+    else if (!threads_page(c, path, query, head_only))
+        conn_reply(c, 404, "text/plain", "", SPAN_LIT("/healthz /readyz /metrics /consults /threads\n"),
+                   head_only);
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "artifacts/utf8.h"
 #include "base/xalloc.h"
 
 enum setting {
@@ -42,6 +43,8 @@ static const struct {
     [CALLER_THREAD] = {"X-HW-Thread", "thread"},
     [CALLER_TURN] = {"X-HW-Turn", "turn"},
     [CALLER_PARENT] = {"X-HW-Parent", "parent"},
+    [CALLER_TRIGGER] = {"X-HW-Trigger", "trigger"},
+    [CALLER_HEADLINE] = {"X-HW-Headline", "headline"},
 };
 
 enum { WORDS = sizeof words / sizeof words[0] };
@@ -91,10 +94,33 @@ static int take_consult(struct caller *c, struct span value, const char *said, s
     return 0;
 }
 
+static bool is_text(enum caller_name which)
+{
+    return which == CALLER_THREAD || which == CALLER_HEADLINE;
+}
+
+/* Their bytes go into records and journals as JSON strings. */
+static int take_text(struct caller *c, enum caller_name which, struct span value, const char *said,
+                     struct error *e)
+{
+    const size_t most = which == CALLER_THREAD ? LIMIT_THREAD : LIMIT_THREAD_WORD;
+    bool good = value.n > 0 && value.n <= most && utf8_valid(value);
+    for (size_t i = 0; good && i < value.n; i++)
+        good = (unsigned char)value.p[i] >= 0x20 && value.p[i] != 0x7f;
+    if (!good)
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "%s must be 1 to %zu bytes of UTF-8 without control characters.", said, most);
+    xfree(c->names[which]);
+    c->names[which] = xspandup(value);
+    return 0;
+}
+
 /* Organisations become folder names; the others are written to logs and records as they are. */
 static int take_name(struct caller *c, enum caller_name which, struct span value, const char *said,
                      struct error *e)
 {
+    if (is_text(which))
+        return take_text(c, which, value, said, e);
     bool good = value.n > 0 && value.n <= LIMIT_ORG;
     for (size_t i = 0; good && i < value.n; i++) {
         char ch = value.p[i];
@@ -203,6 +229,23 @@ static int read_forward(struct caller *c, struct span value, struct error *e)
     return more;
 }
 
+static int take_name_of_body(struct caller *c, enum caller_name which, struct span value, const char *said,
+                             struct error *e)
+{
+    struct buf plain;
+    bool string = json_type(value) == JSON_STRING;
+    if (!is_text(which))
+        return take_name(c, which, string ? json_inside(value) : value, said, e);
+    if (!string)
+        return error_set(e, ERROR_BAD_REQUEST, "%s must be a string.", said);
+    buf_init(&plain, LIMIT_LOG_LINE);
+    int status = json_unescape(json_inside(value), &plain) < 0
+                     ? error_set(e, ERROR_BAD_REQUEST, "%s is too long.", said)
+                     : take_name(c, which, buf_span(&plain), said, e);
+    buf_free(&plain);
+    return status;
+}
+
 static int read_key(struct caller *c, const struct json_iter *it, struct error *e)
 {
     struct span value = json_type(it->value) == JSON_STRING ? json_inside(it->value) : it->value;
@@ -228,13 +271,13 @@ static int read_key(struct caller *c, const struct json_iter *it, struct error *
             snprintf(said, sizeof said, "hw.%s", names[n].key);
             if (c->from_header & 1u << (SET_NAMES + n) || json_type(it->value) == JSON_NULL)
                 return 0;
-            return take_name(c, (enum caller_name)n, value, said, e);
+            return take_name_of_body(c, (enum caller_name)n, it->value, said, e);
         }
-    return error_set(e, ERROR_BAD_REQUEST,
-                     "hw has no key \"%.*s\". It knows consult, org, thread, turn, parent, agent_context, "
-                     "stream, links, errors, "
-                     "inject, context and forward.",
-                     (int)(it->key.n > 64 ? 64 : it->key.n), it->key.p);
+    return error_set(
+        e, ERROR_BAD_REQUEST,
+        "hw has no key \"%.*s\". It knows consult, org, thread, turn, parent, trigger, headline, "
+        "agent_context, stream, links, errors, inject, context and forward.",
+        (int)(it->key.n > 64 ? 64 : it->key.n), it->key.p);
 }
 
 int caller_read_body(struct caller *c, struct span hw, struct error *e)

@@ -11,7 +11,17 @@
 
 enum mark { MARK_NONE, MARK_ON, MARK_OFF };
 
-enum caller_name { CALLER_ORG, CALLER_THREAD, CALLER_TURN, CALLER_PARENT, CALLER_NAMES };
+/* CALLER_PARENT: the consult that started this one, or the call of a tool that asked for it; who names one is
+ * a Specialist. CALLER_TRIGGER, CALLER_HEADLINE: for the thread's transcript. */
+enum caller_name {
+    CALLER_ORG,
+    CALLER_THREAD,
+    CALLER_TURN,
+    CALLER_PARENT,
+    CALLER_TRIGGER,
+    CALLER_HEADLINE,
+    CALLER_NAMES
+};
 
 struct caller {
     enum mark consult;

@@ -1,12 +1,13 @@
 #include "proxy/cli.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
 #include "config/value.h"
 
-enum { OPTIONS = 10, LONG = 256 };
+enum { OPTIONS = 12, LONG = 256 };
 
 enum { USAGE_ERROR = 2, LISTEN_MOST = 8192 };
 
@@ -33,6 +34,8 @@ static int finish_check(struct cli *cli, const char *const values[OPTIONS], cons
 static int finish_demo(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
 static int finish_extract(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
 static int finish_convert(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err);
+static int finish_transcript(struct cli *cli, const char *const values[OPTIONS], const char *operand,
+                             FILE *err);
 
 /* The finish functions know these rows by their places. */
 enum { SERVE_CONFIG };
@@ -40,6 +43,18 @@ enum { CHECK_PRINT };
 enum { DEMO_LIVE, DEMO_OUT, DEMO_PORT };
 enum { EXTRACT_OUT };
 enum { CONVERT_OUT };
+enum {
+    TRANSCRIPT_OUT,
+    TRANSCRIPT_ALL,
+    TRANSCRIPT_CONFIG,
+    TRANSCRIPT_STATE_DIR,
+    TRANSCRIPT_ORG,
+    TRANSCRIPT_FULL,
+    TRANSCRIPT_FORCE,
+    TRANSCRIPT_THREAD_JSON,
+    TRANSCRIPT_DRY_RUN,
+    TRANSCRIPT_LIMIT
+};
 
 static const struct command commands[] = {
     {"serve",
@@ -95,8 +110,33 @@ static const struct command commands[] = {
      "Converts documents as serve does with what callers attach, and writes the Markdown to standard\n"
      "output, between the tags in which a model sees it, or each into a file of its own. FILE may be -\n"
      "for standard input. Exits with 3 when a file would be refused, and says why.\n",
-     {{"out", "DIR", "PENSTOCK_CONVERT_OUT", "a directory for the texts (default: -, standard output)", NULL}, {0}},
+     {{"out", "DIR", "PENSTOCK_CONVERT_OUT", "a directory for the texts (default: -, standard output)", NULL},
+      {0}},
      finish_convert},
+    {"transcript",
+     CLI_TRANSCRIPT,
+     "ACTION…",
+     "write threads as files to read",
+     "  export THREAD|--all --out DIR   threads that the server recorded; those that did not change since "
+     "the\n"
+     "                                  last export are left alone\n"
+     "  render FILE [FILE] --out DIR    a raw thread document, or a dump that came as two files\n"
+     "  rerender DIR                    draws anew what export and render wrote there\n"
+     "  list                            the recorded threads: last update, organisation, thread, turns,\n"
+     "                                  consults, title\n",
+     {{"out", "DIR", "PENSTOCK_TRANSCRIPT_OUT", "where the files go", NULL},
+      {"all", NULL, "PENSTOCK_TRANSCRIPT_ALL", "export: every thread", NULL},
+      {"config", "FILE", "PENSTOCK_CONFIG", "the server's configuration, which says where threads are", NULL},
+      {"state-dir", "DIR", "PENSTOCK_STATE_DIR", "or that directory itself", NULL},
+      {"org", "ORG", "PENSTOCK_TRANSCRIPT_ORG", "threads of this organisation", NULL},
+      {"full", NULL, "PENSTOCK_TRANSCRIPT_FULL", "export: look at the oldest threads too", NULL},
+      {"force", NULL, "PENSTOCK_TRANSCRIPT_FORCE", "export: those that did not change as well", NULL},
+      {"thread-json", NULL, "PENSTOCK_TRANSCRIPT_THREAD_JSON",
+       "rerender: also the interruptions in thread.json", NULL},
+      {"dry-run", NULL, "PENSTOCK_TRANSCRIPT_DRY_RUN", "rerender: only list the directories", NULL},
+      {"limit", "N", "PENSTOCK_TRANSCRIPT_LIMIT", "rerender: only the first N directories", NULL},
+      {0}},
+     finish_transcript},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -122,7 +162,7 @@ static void print_general_help(FILE *out)
           "files that models describe in their replies into real ones.\n\nCommands:\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %s%*s %s\n", commands[i].name, commands[i].operand ? commands[i].operand : "",
+        fprintf(out, "  %-10s %s%*s %s\n", commands[i].name, commands[i].operand ? commands[i].operand : "",
                 7 - letters(commands[i].operand), "", commands[i].about);
     fputs("\nOptions:\n"
           "  --help           this text (also: penstock help); after a command, that command's options\n"
@@ -298,13 +338,14 @@ static int run_command(struct cli *cli, const struct command *c, int argc, char 
     int status = read_options(cli, c, argc, argv, values, out, err);
     if (status)
         return status < 0 ? 0 : status;
-    int left = argc - optind;
-    cli->convert = (struct convert_options){.paths = argv + optind, .npaths = (size_t)left};
-    if (!takes_many(c) && left > (c->operand ? 1 : 0)) {
+    int left = argc - optind, most = !c->operand ? 0 : takes_many(c) ? INT_MAX : 1;
+    if (left > most) {
         fprintf(err, "penstock %s: unexpected \"%.60s\"; see penstock %s --help\n", c->name,
-                argv[optind + (c->operand ? 1 : 0)], c->name);
+                argv[optind + most], c->name);
         return USAGE_ERROR;
     }
+    cli->operands = argv + optind;
+    cli->noperands = (size_t)left;
     status = take_environment(c, values, err);
     if (!status)
         status = c->finish(cli, values, left ? argv[optind] : NULL, err);
@@ -318,8 +359,10 @@ void cli_parse(struct cli *cli, int argc, char **argv, FILE *out, FILE *err)
     const char *word = argc > 1 ? argv[1] : NULL;
     *cli = (struct cli){.command = CLI_NONE};
     if (!word) {
-        fputs("penstock: a command is needed: serve, check, demo, extract or convert; see penstock --help\n",
-              err);
+        fputs(
+            "penstock: a command is needed: serve, check, demo, extract, convert or transcript; see penstock "
+            "--help\n",
+            err);
         cli->status = USAGE_ERROR;
     } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         print_general_help(out);
@@ -389,11 +432,82 @@ static int finish_extract(struct cli *cli, const char *const values[OPTIONS], co
 static int finish_convert(struct cli *cli, const char *const values[OPTIONS], const char *operand, FILE *err)
 {
     const char *out = values[CONVERT_OUT];
+    cli->convert = (struct convert_options){.paths = cli->operands, .npaths = cli->noperands};
     cli->convert.out = out && strcmp(out, "-") != 0 ? out : NULL;
     if (operand)
         return 0;
     fputs("penstock convert: which file? penstock convert FILE…, or - for standard input\n", err);
     return USAGE_ERROR;
+}
+
+/* What the action needs, and what it was given. */
+static int check_transcript(const struct transcript_options *o, size_t operands, bool all, FILE *err)
+{
+    static const char *const usage[] = {"export THREAD --out DIR, or export --all --out DIR",
+                                        "render FILE [FILE] --out DIR", "rerender DIR", "list"};
+    bool good = false;
+    switch (o->action) {
+    case TRANSCRIPT_EXPORT:
+        good = o->out && operands == (all ? 0 : 1);
+        break;
+    case TRANSCRIPT_RENDER:
+        good = o->out && (operands == 1 || operands == 2);
+        break;
+    case TRANSCRIPT_RERENDER:
+        good = operands == 1;
+        break;
+    case TRANSCRIPT_LIST:
+        good = operands == 0;
+        break;
+    }
+    if (good)
+        return 0;
+    fprintf(err, "penstock transcript: say penstock transcript %s; see penstock transcript --help\n",
+            usage[o->action]);
+    return USAGE_ERROR;
+}
+
+static int finish_transcript(struct cli *cli, const char *const values[OPTIONS], const char *operand,
+                             FILE *err)
+{
+    static const char *const actions[] = {"export", "render", "rerender", "list"};
+    char **operands = cli->operands + 1;
+    size_t action = 0, n = cli->noperands ? cli->noperands - 1 : 0;
+    int64_t limit = 0;
+    while (action < 4 && (!operand || strcmp(operand, actions[action]) != 0))
+        action++;
+    if (action == 4) {
+        fprintf(err,
+                "penstock transcript: %s%.60s%s; it takes export, render, rerender or list, see penstock "
+                "transcript "
+                "--help\n",
+                operand ? "there is no \"" : "what to do", operand ? operand : "", operand ? "\"" : "?");
+        return USAGE_ERROR;
+    }
+    if (values[TRANSCRIPT_LIMIT] && (value_count(span_str(values[TRANSCRIPT_LIMIT]), &limit) || limit == 0)) {
+        fprintf(err, "penstock transcript: --limit must be a number from 1 on, not \"%.60s\"\n",
+                values[TRANSCRIPT_LIMIT]);
+        return USAGE_ERROR;
+    }
+    cli->transcript = (struct transcript_options){.action = (enum transcript_action)action,
+                                                  .config_path = values[TRANSCRIPT_CONFIG],
+                                                  .state_dir = values[TRANSCRIPT_STATE_DIR],
+                                                  .org = values[TRANSCRIPT_ORG],
+                                                  .out = values[TRANSCRIPT_OUT],
+                                                  .full = values[TRANSCRIPT_FULL],
+                                                  .force = values[TRANSCRIPT_FORCE],
+                                                  .thread_json = values[TRANSCRIPT_THREAD_JSON],
+                                                  .dry_run = values[TRANSCRIPT_DRY_RUN],
+                                                  .limit = (size_t)limit};
+    struct transcript_options *o = &cli->transcript;
+    bool all = values[TRANSCRIPT_ALL];
+    if (o->action == TRANSCRIPT_EXPORT)
+        o->thread = n ? operands[0] : NULL;
+    else if (o->action == TRANSCRIPT_RERENDER)
+        o->directory = n ? operands[0] : NULL;
+    for (size_t i = 0; i < n && i < 2 && o->action == TRANSCRIPT_RENDER; i++)
+        o->files[i] = operands[i];
+    return check_transcript(o, n, all, err);
 }
 
 struct config *cli_load(const struct serve_options *options, FILE *err)

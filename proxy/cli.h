@@ -1,9 +1,10 @@
 #ifndef PROXY_CLI_H
 #define PROXY_CLI_H
 /*
- * The command line: `penstock serve | check FILE | demo | extract FILE | convert FILE… | --version | --help`.
- * Tables say what options there are, which environment variable stands for each, and what --help prints. Only
- * main.c calls this.
+ * The command line: `penstock serve | check FILE | demo | extract FILE | convert FILE… | transcript ACTION |
+ * --version | --help`. Tables say what options there are, which environment variable stands for each, and
+ * what
+ * --help prints. Only main.c calls this.
  *
  * Strings point into argv, the environment, or memory that cli_finish gives back.
  */
@@ -19,6 +20,7 @@ enum cli_command {
     CLI_DEMO,
     CLI_EXTRACT,
     CLI_CONVERT,
+    CLI_TRANSCRIPT,
 };
 
 /* One option that stands for a key of the configuration. */
@@ -57,6 +59,19 @@ struct convert_options {
     const char *out;    /* directory for the texts; NULL: standard output */
 };
 
+enum transcript_action { TRANSCRIPT_EXPORT, TRANSCRIPT_RENDER, TRANSCRIPT_RERENDER, TRANSCRIPT_LIST };
+
+struct transcript_options {
+    enum transcript_action action;
+    const char *config_path, *state_dir, *org; /* NULL: not said */
+    const char *out;                           /* of export and render */
+    const char *thread;                        /* of export; NULL: all of them */
+    const char *files[2];                      /* of render; the second may be NULL */
+    const char *directory;                     /* of rerender */
+    bool full, force, thread_json, dry_run;
+    size_t limit; /* 0: none */
+};
+
 struct cli {
     enum cli_command command;
     int status;
@@ -65,6 +80,9 @@ struct cli {
     struct demo_options demo;
     struct extract_options extract;
     struct convert_options convert;
+    struct transcript_options transcript;
+    char **operands; /* of the command */
+    size_t noperands;
     char *listen; /* several --listen joined */
 };
 

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 #include "proxy/sentry.h"
+#include "proxy/thread.h"
 
 enum { ATTACHMENT_RECORD = 512 * 1024 /* of which a record has room for one */ };
 
@@ -64,6 +65,7 @@ void exchange_free(struct exchange *ex)
     if (ex->turn)
         event_free(ex->turn);
     consult_files_unref(ex->worker, ex->files);
+    thread_free(ex);
     caller_finish(&ex->caller);
     buf_free(&ex->request);
     buf_free(&ex->body);
@@ -119,6 +121,7 @@ void exchange_try_over(struct exchange *ex)
         return;
     if (ex->consult && !ex->stored)
         audit_write(ex);
+    thread_end(ex);
     exchange_enter(ex, EX_OVER);
 }
 
@@ -170,6 +173,8 @@ void exchange_fail(struct exchange *ex, const struct error *e)
     exchange_note_error(ex, e);
     ex->outcome = OUTCOME_ERROR;
     ex->error = e->code;
+    if (e != &ex->failure)
+        ex->failure = *e;
     ex->status = e->status;
     log_event(error_level(e->code) == LEVEL_WARNING ? LOG_WARNING : LOG_ERROR, "request.failed",
               (const struct log_field[]){log_str("consult", ex->consult_id),
@@ -214,6 +219,7 @@ void exchange_client_gone(struct exchange *ex)
 {
     ex->conn = NULL;
     ex->outcome = OUTCOME_CLIENT_GONE;
+    thread_client_gone(ex);
     log_info("client.gone", log_str("consult", ex->consult_id), log_str("state", state_names[ex->state]));
     bool drain = ex->config->disconnect == DISCONNECT_DRAIN && ex->consult && (ex->call || ex->stalled) &&
                  ex->state == EX_RELAY;

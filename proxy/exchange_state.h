@@ -86,8 +86,9 @@ struct exchange {
     struct owner owner; /* its key is filled in by exchange_owner */
     char *api_key;      /* the caller's, as sent; NULL: none. Never logged; wiped at the end */
     char *model;
-    struct buf request; /* forwarded head without framing */
-    struct buf body;    /* a consult's body as it arrived */
+    struct exchange_thread *thread; /* proxy/thread.h; NULL: it is not recorded in one */
+    struct buf request;             /* forwarded head without framing */
+    struct buf body;                /* a consult's body as it arrived */
     struct buf trailers;
 
     /* reply */

@@ -5,6 +5,7 @@
 #include "proxy/demo.h"
 #include "proxy/extract.h"
 #include "proxy/serve.h"
+#include "proxy/transcripts.h"
 
 static int serve(const struct serve_options *options)
 {
@@ -36,6 +37,9 @@ int main(int argc, char **argv)
         break;
     case CLI_CONVERT:
         status = convert_run(&cli.convert);
+        break;
+    case CLI_TRANSCRIPT:
+        status = transcripts_run(&cli.transcript);
         break;
     }
     cli_finish(&cli);

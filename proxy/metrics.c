@@ -265,6 +265,11 @@ void metrics_print(const struct metrics *m, struct buf *out)
     for (int f = FLAG_NONE + 1; f < FLAGS; f++)
         buf_printf(out, "penstock_flags_total{reason=\"%s\"} %llu\n", flag_name((enum flag)f),
                    (unsigned long long)m->flags[f]);
+    head(out, "penstock_thread_interruptions_total", "counter",
+         "Consults of threads that did not end well, by the kind that a transcript gives them.");
+    for (int k = STATUS_COMPLETED + 1; k < STATUS_KINDS; k++)
+        buf_printf(out, "penstock_thread_interruptions_total{kind=\"%s\"} %llu\n",
+                   status_kind_name((enum status_kind)k), (unsigned long long)m->interrupted[k]);
     print_gauge(m, GAUGE_OPEN_STREAMS, "penstock_open_streams", "Replies being relayed now.", out);
     print_gauge(m, GAUGE_CONNECTIONS, "penstock_connections", "Client connections open now.", out);
     print_gauge(m, GAUGE_HELD_BYTES, "penstock_held_bytes",

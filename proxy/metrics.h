@@ -14,6 +14,7 @@
 #include "base/flag.h"
 #include "config/config.h"
 #include "jobs/render_job.h"
+#include "transcript/status.h"
 
 enum {
     METRICS_PROVIDERS = 64,
@@ -76,6 +77,7 @@ struct metrics {
     _Atomic uint64_t not_passed[NOT_PASSED_REASONS];
     _Atomic uint64_t sink[SINK_OUTCOMES];
     _Atomic uint64_t flags[FLAGS];
+    _Atomic uint64_t interrupted[STATUS_KINDS]; /* consults of threads; that of completed ones stays 0 */
     _Atomic uint64_t worker_restarts;
     _Atomic int64_t gauges[METRICS_WORKERS][GAUGES];
     int64_t started_ms;

@@ -6,6 +6,7 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
+#include "proxy/thread.h"
 
 enum {
     DECODE_ROOM = 64 * 1024,
@@ -492,6 +493,7 @@ static void create_reply(struct exchange *ex)
         .directives = (unsigned)l->directives,
         .event_max = l->reply_body,
         .resumed = ex->stored && ex->treatment == TREAT_STREAM,
+        .recorder = thread_recorder(ex),
     };
     for (int images = 0; images < 2; images++)
         if (ex->stored || ex->protocol_added[images]) /* of a stored reply it is not known which */
@@ -581,6 +583,7 @@ static void on_head(void *arg, const struct http_head *head)
     struct exchange *ex = exchange_of(arg);
     ex->status = head->status;
     note_refused_key(ex, head->status);
+    thread_reply(ex, head->status);
     ex->treatment = choose_treatment(ex, head);
     if (ex->treatment != TREAT_PASS && create_decoder(ex, head) < 0)
         return;
@@ -608,12 +611,14 @@ static void on_body(void *arg, struct span bytes)
     if (ex->first_byte_us < 0)
         ex->first_byte_us = clock_mono_us();
     ex->drained += ex->draining ? bytes.n : 0;
-    if (ex->treatment == TREAT_PASS)
+    if (ex->treatment == TREAT_PASS) {
+        thread_error_bytes(ex, bytes);
         buf_add(&ex->worker->out, bytes);
-    else if (ex->waiting || ex->stalled)
+    } else if (ex->waiting || ex->stalled) {
         buf_add(&ex->stash, bytes);
-    else
+    } else {
         filter_bytes(ex, bytes);
+    }
 }
 
 static void on_trailer(void *arg, struct span name, struct span value)

@@ -6,6 +6,7 @@
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
+#include "proxy/thread.h"
 
 /* Room for what is added to a forwarded head: framing and Accept-Encoding. */
 enum { HEAD_REST = 128 };
@@ -153,6 +154,7 @@ void request_send(struct exchange *ex, const struct edits *edits)
     buf_adds(&out, "\r\n\r\n");
     if (edits_apply(edits, body, &out) < 0)
         log_error("request.splice", log_str("consult", ex->consult_id));
+    thread_begin(ex);
     buf_free(&ex->body);
     buf_free(&ex->request);
     call_start(ex);
@@ -197,6 +199,7 @@ static void consult_body_end(struct exchange *ex)
     ex->consult = ex->consult && marked;
     if (ex->consult && !ex->stored)
         store_new_consult_id(&ex->worker->random, ex->consult_id);
+    thread_start(ex);
     if (facts.root.n && ex->consult)
         attached = read_attachments(ex, &facts, &list, &e);
     if (attached < 0)
@@ -205,6 +208,7 @@ static void consult_body_end(struct exchange *ex)
     if (facts.root.n && (ex->consult || !ex->tentative))
         splice(ex, &facts, &room, &edits);
     if (attached) {
+        thread_take_words(ex);
         attach_start(ex, &facts, &list, &edits, &room);
         goto out;
     }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "artifacts/threads.h"
 #include "attachments/extract.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -17,6 +18,7 @@
 #include "proxy/exchange.h"
 #include "proxy/render_cache.h"
 #include "proxy/sentry.h"
+#include "proxy/thread.h"
 #include "proxy/uploads.h"
 
 /* Files at a provider whose account has not come back to have them deleted: they have expired there, or
@@ -33,6 +35,7 @@ enum {
     RENDER_QUEUE = 128,      /* documents of one worker at a time */
     RENDER_START_MS = 10000, /* how long a start waits to learn what can be rendered */
     AUDIT_QUEUE = 65536,
+    JOURNAL_QUEUE = 65536,
     OUT_MAX = 0x7fffffff /* one reply and its report; limits.reply_body caps it before */
 };
 
@@ -66,7 +69,8 @@ void worker_check_drained(struct worker *w)
     if (w->draining && !w->conns && !w->exchanges)
         audit_flush(w);
     if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 &&
-        job_queue_length(w->audit) == 0 && render_pool_length(w->renders) == 0 && !sentry_is_busy(w->sentry))
+        job_queue_length(w->audit) == 0 && job_queue_length(w->journals) == 0 &&
+        render_pool_length(w->renders) == 0 && !sentry_is_busy(w->sentry))
         event_base_loopbreak(w->base);
 }
 
@@ -123,6 +127,15 @@ static void on_audit(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     job_queue_reap(w->audit);
+    worker_check_drained(w);
+}
+
+static void on_journals(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *w = arg;
+    (void)fd;
+    (void)what;
+    job_queue_reap(w->journals);
     worker_check_drained(w);
 }
 
@@ -203,14 +216,16 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     worker_check_drained(w);
     audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
-    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS,
-                      (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit)));
+    metrics_gauge_set(
+        w->metrics, w->index, GAUGE_JOBS,
+        (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit) + job_queue_length(w->journals)));
     metrics_gauge_set(w->metrics, w->index, GAUGE_RENDERS, (int64_t)render_pool_length(w->renders));
     if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
         w->next_store_sweep_ms = now + STORE_SWEEP_MS;
         submit_sweep(w, w->disk, store_sweep_work);
         if (w->records)
             submit_sweep(w, w->audit, records_sweep_work);
+        threads_submit_sweep(w);
     }
     if (w->draining && now >= w->drain_until_ms) {
         log_warning("worker.drain_timeout", log_int("worker", w->index),
@@ -291,9 +306,15 @@ static int open_stores(struct worker *w)
         log_error("uploads.open", log_str("why", e.message));
         return -1;
     }
+    w->threads = threads_open(c->state_dir, true, &e);
+    if (!w->threads) {
+        log_error("threads.open", log_str("why", e.message));
+        return -1;
+    }
     w->disk = job_queue_create("disk", DISK_QUEUE);
     w->audit = job_queue_create("audit", AUDIT_QUEUE);
-    return w->disk && w->audit ? 0 : -1;
+    w->journals = job_queue_create("journals", JOURNAL_QUEUE);
+    return w->disk && w->audit && w->journals ? 0 : -1;
 }
 
 /* Anything but a picture of a sane size is left out, with a line in the log. */
@@ -388,6 +409,8 @@ static void add_events(struct worker *w)
     event_add(&w->disk_done, NULL);
     event_assign(&w->audit_done, w->base, job_queue_fd(w->audit), EV_READ | EV_PERSIST, on_audit, w);
     event_add(&w->audit_done, NULL);
+    event_assign(&w->journals_done, w->base, job_queue_fd(w->journals), EV_READ | EV_PERSIST, on_journals, w);
+    event_add(&w->journals_done, NULL);
     event_assign(&w->render_done, w->base, render_pool_fd(w->renders), EV_READ | EV_PERSIST, on_render, w);
     event_add(&w->render_done, NULL);
     event_assign(&w->terminate, w->base, SIGTERM, EV_SIGNAL | EV_PERSIST, on_terminate, w);
@@ -435,11 +458,13 @@ static void worker_end(struct worker *w)
     audit_flush(w);
     uploads_stop(w->uploads);
     job_queue_destroy(w->audit);
+    job_queue_destroy(w->journals);
     uploads_destroy(w->uploads);
     sentry_destroy(w->sentry);
     stop_event(&w->sweep);
     stop_event(&w->disk_done);
     stop_event(&w->audit_done);
+    stop_event(&w->journals_done);
     stop_event(&w->render_done);
     stop_event(&w->terminate);
     stop_event(&w->reap);
@@ -447,6 +472,7 @@ static void worker_end(struct worker *w)
     dialer_destroy(w->dialer);
     records_close(w->records);
     upload_store_close(w->upload_store);
+    threads_close(w->threads);
     store_close(w->store);
     event_base_free(w->base);
     for (int i = 0; i < 2; i++)

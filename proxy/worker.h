@@ -45,7 +45,7 @@ struct worker {
     struct config *config;
     struct dialer *dialer;
     struct http_client *client;
-    struct job_queue *disk, *audit;
+    struct job_queue *disk, *audit, *journals;
     struct audit_batch *audit_batch; /* records on their way to the audit thread; NULL: none */
     struct render_pool *renders;
     struct render_cache *render_cache;
@@ -55,7 +55,8 @@ struct worker {
     struct records *records;
     struct upload_store *upload_store;
     struct uploads *uploads;
-    struct sentry *sentry; /* NULL: there is no error sink */
+    struct sentry *sentry;   /* NULL: there is no error sink */
+    struct threads *threads; /* artifacts/threads.h */
     struct metrics *metrics;
     struct worker_listener *listeners;
     size_t nlisteners;
@@ -72,7 +73,7 @@ struct worker {
     struct conn *dead_conns; /* freed after the loop turn */
     struct exchange *dead_exchanges;
     struct random_pool random;
-    struct event reap, sweep, disk_done, audit_done, render_done, terminate, child_gone;
+    struct event reap, sweep, disk_done, audit_done, journals_done, render_done, terminate, child_gone;
     int64_t next_store_sweep_ms;
     int64_t now_ms;       /* monotonic, as of the last sweep: for deadlines that may be a sweep late */
     bool draining, ended; /* ended: the loop has ended */

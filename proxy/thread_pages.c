@@ -1,0 +1,311 @@
+/*
+ * The admin listener's pages of threads: a list, a thread as a raw document, and as a conversation to read.
+ * Journals are read and rendered in the threads' job queue, behind the lines that this worker still has to
+ * write.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "artifacts/store.h"
+#include "artifacts/threads.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "proxy/thread.h"
+#include "transcript/journal.h"
+#include "transcript/transcript.h"
+
+enum {
+    PAGE_DEFAULT = 100,
+    PAGE_MOST = 1000,
+    LISTED_MOST = 200000, /* journals that are looked at for a list */
+    VALUE = LIMIT_THREAD + 1,
+};
+
+enum page { PAGE_LIST, PAGE_RAW, PAGE_CONVERSATION };
+
+struct page_job {
+    struct job job; /* first: the queue gives this back */
+    struct worker *worker;
+    uint64_t conn_number;
+    enum page page;
+    bool head_only;
+    char org[VALUE], thread[THREAD_NAME], after[VALUE];
+    size_t limit;
+    int status;
+    struct buf out;
+};
+
+static void fail(struct page_job *j, int status, const char *why)
+{
+    buf_reset(&j->out);
+    j->status = status;
+    buf_adds(&j->out, "{\"error\":\"");
+    if (json_escape(span_str(why), &j->out) == 0)
+        buf_adds(&j->out, "\"}");
+}
+
+/* ---- the list ---- */
+
+static void add_time(struct buf *out, int64_t us)
+{
+    time_t s = (time_t)(us / 1000000);
+    struct tm tm;
+    char text[40];
+    gmtime_r(&s, &tm);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    buf_printf(out, "\"%s.%06dZ\"", text, (int)(us % 1000000));
+}
+
+/* Where the last page ended: the time of its last entry and that entry's name, so that entries that change
+ * meanwhile move to the front and none is skipped. */
+static bool is_after(const struct page_job *j, const struct thread_entry *e)
+{
+    char mark[VALUE];
+    int64_t us;
+    const char *dot = strchr(j->after, '.');
+    if (!dot || !json_int(span_of(j->after, (size_t)(dot - j->after)), &us))
+        return !j->after[0];
+    if (e->changed_us != us)
+        return e->changed_us < us;
+    snprintf(mark, sizeof mark, "%s.%s", e->org, e->name);
+    return strcmp(mark, dot + 1) > 0;
+}
+
+static void add_entry(struct buf *out, const struct thread_entry *e)
+{
+    buf_printf(out, "{\"id\":\"%s\",\"org\":\"%s\",\"updated_at\":", e->name, e->org);
+    add_time(out, e->changed_us);
+    buf_printf(out, ",\"bytes\":%" PRIu64 "}", e->bytes);
+}
+
+static void list_work(struct page_job *j)
+{
+    struct thread_entry *list = NULL;
+    size_t n = 0, given = 0, last = 0;
+    bool more = false;
+    if (threads_list(j->worker->threads, j->org, LISTED_MOST, &list, &n, &more) < 0) {
+        fail(j, 503, "the journals cannot be read");
+        return;
+    }
+    buf_adds(&j->out, "{\"data\":[");
+    for (size_t i = 0; i < n; i++) {
+        if (!is_after(j, &list[i]))
+            continue;
+        if (given == j->limit) {
+            more = true;
+            break;
+        }
+        buf_adds(&j->out, given++ ? "," : "");
+        add_entry(&j->out, &list[i]);
+        last = i;
+    }
+    buf_printf(&j->out, "],\"has_more\":%s", more ? "true" : "false");
+    if (given && more)
+        buf_printf(&j->out, ",\"after\":\"%" PRId64 ".%s.%s\"", list[last].changed_us, list[last].org,
+                   list[last].name);
+    buf_adds(&j->out, "}\n");
+    xfree(list);
+}
+
+/* ---- one thread ---- */
+
+static int read_journal(struct page_job *j, struct buf *journal)
+{
+    switch (threads_read(j->worker->threads, j->org, j->thread, journal)) {
+    case THREADS_READ:
+        return 0;
+    case THREADS_NONE:
+        fail(j, 404, "there is no such thread; name its organisation with ?org=");
+        return -1;
+    case THREADS_TOO_LARGE:
+        fail(j, 413, "the thread's journal is too large for this page; use penstock transcript export");
+        return -1;
+    default:
+        fail(j, 503, "the journal cannot be read");
+        return -1;
+    }
+}
+
+static void conversation(struct page_job *j, struct span raw)
+{
+    struct transcript *t = NULL;
+    struct error e;
+    if (transcript_load(raw, (struct span){0}, &t, &e) < 0)
+        fail(j, 500, e.message);
+    else if (transcript_conversation(t, &j->out) < 0)
+        fail(j, 413, "the conversation is too large for this page; use penstock transcript export");
+    transcript_destroy(t);
+}
+
+static void thread_work(struct page_job *j)
+{
+    struct buf journal, raw;
+    struct threads_live live = {.ids = NULL};
+    struct error e;
+    buf_init(&journal, LIMIT_THREAD_JOURNAL);
+    buf_init(&raw, TRANSCRIPT_DOCUMENT);
+    if (read_journal(j, &journal) < 0)
+        goto out;
+    threads_find_live(j->worker->threads, buf_span(&journal), &live);
+    const struct journal_live running = {.is_running = threads_is_live, .arg = &live};
+    if (journal_to_raw(buf_span(&journal), span_str(j->thread), &running, &raw, NULL, &e) < 0) {
+        fail(j, 500, e.message);
+    } else if (j->page == PAGE_CONVERSATION) {
+        conversation(j, buf_span(&raw));
+    } else {
+        buf_free(&j->out);
+        j->out.max = raw.max;
+        buf_move(&j->out, &raw);
+    }
+out:
+    threads_live_free(&live);
+    buf_free(&journal);
+    buf_free(&raw);
+}
+
+/* ---- the job ---- */
+
+static void page_work(struct job *job)
+{
+    struct page_job *j = (struct page_job *)job;
+    j->status = 200;
+    if (j->page == PAGE_LIST)
+        list_work(j);
+    else
+        thread_work(j);
+    if (buf_full(&j->out))
+        fail(j, 413, "the page is too large");
+}
+
+/* The connection may have gone meanwhile; its number tells. */
+static struct conn *find_conn(struct worker *w, uint64_t number)
+{
+    struct conn *c = w->conns;
+    while (c && c->number != number)
+        c = c->next;
+    return c;
+}
+
+static void page_done(struct job *job)
+{
+    struct page_job *j = (struct page_job *)job;
+    struct conn *c = find_conn(j->worker, j->conn_number);
+    bool markdown = j->page == PAGE_CONVERSATION && j->status == 200;
+    if (c)
+        conn_reply(c, j->status, markdown ? "text/markdown; charset=utf-8" : "application/json", "",
+                   buf_span(&j->out), j->head_only);
+    buf_free(&j->out);
+    xfree(j);
+}
+
+/* A value of the query as it stands; what is too long matches nothing. */
+static void query_value(struct span query, const char *name, char out[VALUE])
+{
+    size_t n = strlen(name);
+    out[0] = '\0';
+    while (query.n) {
+        const char *amp = memchr(query.p, '&', query.n);
+        size_t len = amp ? (size_t)(amp - query.p) : query.n;
+        if (len > n && query.p[n] == '=' && memcmp(query.p, name, n) == 0)
+            snprintf(out, VALUE, "%.*s", (int)(len - n - 1), query.p + n + 1);
+        query = span_from(query, amp ? len + 1 : len);
+    }
+}
+
+static size_t query_limit(struct span query)
+{
+    char value[VALUE];
+    size_t n = 0;
+    query_value(query, "limit", value);
+    if (!value[0])
+        return PAGE_DEFAULT;
+    for (const char *p = value; *p; p++) {
+        if (*p < '0' || *p > '9')
+            return PAGE_DEFAULT;
+        n = n > PAGE_MOST ? n : n * 10 + (size_t)(*p - '0');
+    }
+    return n < 1 ? 1 : n > PAGE_MOST ? PAGE_MOST : n;
+}
+
+/* "/threads", "/threads/{id}", "/threads/{id}/conversation.md"; the id as the caller of the consult said it,
+ * or as the list has it. */
+static bool read_path(struct page_job *j, struct span path)
+{
+    static const char conversation_md[] = "/conversation.md";
+    path = span_from(path, sizeof "/threads" - 1);
+    if (path.n == 0 || span_is(path, "/"))
+        return true;
+    if (path.p[0] != '/')
+        return false;
+    path = span_from(path, 1);
+    j->page = PAGE_RAW;
+    if (span_ends(path, conversation_md)) {
+        path.n -= sizeof conversation_md - 1;
+        j->page = PAGE_CONVERSATION;
+    }
+    if (path.n == 0 || path.n > LIMIT_THREAD || memchr(path.p, '/', path.n))
+        return false;
+    threads_name(path, j->thread);
+    return true;
+}
+
+bool threads_page(struct conn *c, struct span path, struct span query, bool head_only)
+{
+    if (!span_starts(path, "/threads"))
+        return false;
+    struct page_job *j = xcalloc(1, sizeof *j);
+    if (!read_path(j, path)) {
+        xfree(j);
+        return false;
+    }
+    j->job.work = page_work;
+    j->job.done = page_done;
+    j->worker = c->worker;
+    j->conn_number = c->number;
+    j->head_only = head_only;
+    query_value(query, "org", j->org);
+    query_value(query, "after", j->after);
+    if (j->page != PAGE_LIST && !j->org[0])
+        snprintf(j->org, sizeof j->org, "default");
+    j->limit = query_limit(query);
+    buf_init(&j->out, TRANSCRIPT_FILE);
+    if (job_submit(c->worker->journals, &j->job) == 0)
+        return true;
+    xfree(j);
+    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), false);
+    return true;
+}
+
+/* ---- retention ---- */
+
+struct sweep_job {
+    struct job job; /* first: the queue gives this back */
+    struct threads *threads;
+    int64_t before_s;
+};
+
+static void sweep_work(struct job *job)
+{
+    struct sweep_job *s = (struct sweep_job *)job;
+    unsigned n = threads_sweep(s->threads, s->before_s);
+    if (n)
+        log_info("threads.expired", log_int("count", n));
+}
+
+static void sweep_done(struct job *job)
+{
+    xfree(job);
+}
+
+void threads_submit_sweep(struct worker *w)
+{
+    struct sweep_job *s = xcalloc(1, sizeof *s);
+    s->job.work = sweep_work;
+    s->job.done = sweep_done;
+    s->threads = w->threads;
+    s->before_s = clock_wall_ms() / 1000 - w->config->threads.retention_s;
+    if (job_submit(w->journals, &s->job) < 0)
+        xfree(s);
+}

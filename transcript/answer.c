@@ -1,0 +1,85 @@
+/* Where an answer comes from: the last step FINAL, a text of the block form, an anchored record. */
+#include "transcript/text.h"
+#include "transcript/thread.h"
+
+/* An answer that is an object (or the text of one) holds it under "answer"; other members of such an object,
+ * snapshots say, are none. */
+static bool add_answer(const json_t *answer, struct buf *out)
+{
+    struct span text = raw_span(answer), trimmed = text_trim(text);
+    json_t *parsed = span_starts(trimmed, "{") ? raw_parse_value(trimmed) : NULL;
+    if (json_is_object(parsed))
+        text = raw_str(parsed, "answer");
+    else if (json_is_object(answer))
+        text = raw_str(answer, "answer");
+    bool found = json_is_object(parsed) || json_is_object(answer) ? text.n > 0 : !text_is_blank(text);
+    if (found)
+        buf_add(out, text);
+    json_decref(parsed);
+    return found;
+}
+
+bool answer_plain(const json_t *entry, struct buf *out)
+{
+    json_t *text = json_object_get(entry, "text"), *parsed = NULL;
+    bool found = false;
+    if (json_is_string(text))
+        text = parsed = raw_parse_value(raw_span(text));
+    for (size_t i = json_is_array(text) ? json_array_size(text) : 0; i-- > 0 && !found;) {
+        const json_t *step = json_array_get(text, i);
+        if (span_is(raw_str(step, "step_type"), "FINAL"))
+            found = add_answer(json_object_get(raw_obj(step, "content"), "answer"), out);
+    }
+    json_decref(parsed);
+    return found;
+}
+
+static bool is_answer(const json_t *item)
+{
+    return span_is(raw_str(item, "type"), "WORKFLOW_ITEM_TEXT") &&
+           span_is(raw_str(raw_obj(raw_obj(item, "payload"), "text_payload"), "variant"), "answer");
+}
+
+bool answer_block(const json_t *block, struct buf *out)
+{
+    json_t *steps = raw_list(block, "steps"), *items;
+    size_t before = out->n;
+    for (size_t s = json_array_size(steps); s-- > 0;) {
+        items = raw_list(json_array_get(steps, s), "items");
+        for (size_t i = json_array_size(items); i-- > 0;) {
+            const json_t *item = json_array_get(items, i);
+            if (!is_answer(item))
+                continue;
+            add_text(raw_obj(raw_obj(item, "payload"), "text_payload"), out);
+            if (!text_is_blank(span_from(buf_span(out), before)))
+                return true;
+            buf_cut(out, before);
+        }
+    }
+    return false;
+}
+
+bool answer_record(const struct record *r, struct buf *out)
+{
+    return answer_block(r->payload, out) || (r->alone && answer_plain(r->entry, out));
+}
+
+bool answer_sub(const struct transcript *t, const struct sub *sub, struct buf *out)
+{
+    return sub->record == NO_RECORD ? answer_block(sub->payload, out)
+                                    : answer_record(&t->records[sub->record], out);
+}
+
+bool answer_turn(const struct transcript *t, const struct turn *turn, struct buf *out)
+{
+    size_t before = out->n;
+    if (answer_plain(turn->entry, out) && !text_is_blank(span_from(buf_span(out), before)))
+        return true;
+    buf_cut(out, before);
+    if (answer_block(turn->workflow, out))
+        return true;
+    for (size_t i = 0; i < turn->subs; i++)
+        if (answer_sub(t, &t->subs[turn->first_sub + i], out))
+            return true;
+    return false;
+}

@@ -1,0 +1,142 @@
+/* A step of a turn. */
+#include "transcript/draw.h"
+#include "transcript/text.h"
+
+bool draw_take_sub(struct drawing *d, size_t i)
+{
+    const struct sub *sub = &d->t->subs[i];
+    const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
+    if ((r ? r->turn : sub->turn) != d->turn || (r && !r->owned))
+        return false;
+    unsigned char *drawn =
+        r ? &d->drawn[sub->record] : &d->subs_drawn[i - d->t->turns[d->turn - 1].first_sub];
+    bool first = !*drawn;
+    *drawn = 1;
+    return first;
+}
+
+static void draw_ordinary(struct drawing *d, json_t *step, size_t number)
+{
+    struct span title = raw_str(step, "title"), tool = raw_str(step, "tool_name");
+    draw_part(d);
+    buf_printf(d->out, "### Step %zu", number);
+    if (title.n) {
+        buf_adds(d->out, " · ");
+        text_head(title, d->out);
+    }
+    if (tool.n) {
+        buf_adds(d->out, " (`");
+        text_line(tool, d->out);
+        buf_adds(d->out, "`)");
+    }
+    draw_times(d, step);
+    draw_items(d, step, NULL);
+}
+
+static void draw_heading(struct drawing *d, const struct sub *sub, const json_t *step, size_t number)
+{
+    draw_part(d);
+    buf_printf(d->out, "### Step %zu · 🤖 Subagent: ", number);
+    text_head(text_is_blank(sub->headline) ? SPAN_LIT("untitled") : sub->headline, d->out);
+    if (!draw_times(d, step) && sub->record != NO_RECORD)
+        draw_times(d, d->t->records[sub->record].payload);
+    draw_also(d, status_tag(status_classify(sub->status, sub->locked)));
+}
+
+/* What stands behind a bold line, if there is anything. */
+static void draw_under(struct drawing *d, const char *title, struct span text)
+{
+    if (!text.n)
+        return;
+    draw_part(d);
+    buf_printf(d->out, "**%s:**", title);
+    draw_part(d);
+    buf_add(d->out, text);
+}
+
+static void draw_prompt(struct drawing *d, const struct sub *sub)
+{
+    json_t *chunks = raw_list(sub->payload, "objective_chunks"), *chunk;
+    struct buf text, quoted;
+    size_t i;
+    buf_init(&text, d->out->max);
+    buf_init(&quoted, d->out->max);
+    json_array_foreach(chunks, i, chunk) buf_add(&text, raw_span(chunk));
+    if (!text_is_blank(buf_span(&text)))
+        text_quote(buf_span(&text), &quoted);
+    draw_under(d, "Prompt", buf_span(&quoted));
+    if (buf_full(&quoted))
+        d->out->over = true;
+    buf_free(&text);
+    buf_free(&quoted);
+}
+
+/* What the record did, and the step's other items. */
+static void draw_work(struct drawing *d, const struct sub *sub, const json_t *step, struct links *links)
+{
+    struct drawing in = *d;
+    struct buf work;
+    const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
+    const json_t *anchor = step_anchor(step);
+    buf_init(&work, d->out->max);
+    in.out = &work;
+    in.base = 0;
+    in.own = !r;
+    in.depth = 1;
+    in.locked = sub->locked;
+    in.links = links;
+    draw_open(&in, sub->id);
+    draw_body(&in, r ? r->payload : sub->payload);
+    draw_take_sources(&in, sub->record);
+    draw_close(&in);
+    in.own = true;
+    in.depth = 0;
+    in.locked = d->locked;
+    in.links = NULL;
+    draw_items(&in, step, anchor);
+    draw_rest(&in, anchor);
+    draw_under(d, "Subagent work", buf_span(&work));
+    if (buf_full(&work))
+        d->out->over = true;
+    buf_free(&work);
+}
+
+static void draw_subagent(struct drawing *d, const struct sub *sub, const json_t *step)
+{
+    struct links links;
+    struct buf answer;
+    buf_init(&answer, d->out->max);
+    links_init(&links);
+    draw_prompt(d, sub);
+    draw_work(d, sub, step, &links);
+    if (answer_sub(d->t, sub, &answer))
+        draw_under(d, "Subagent conclusion", buf_span(&answer));
+    if (links.n) {
+        draw_part(d);
+        buf_adds(d->out, "**Subagent sources:**");
+    }
+    draw_links(&links, d);
+    links_finish(&links);
+    buf_free(&answer);
+}
+
+void draw_step(struct drawing *d, json_t *step, size_t number)
+{
+    struct span id = step_sub_id(step);
+    size_t i = id.n ? names_find(&d->t->sub_ids, id) : NAMES_NONE;
+    if (i == NAMES_NONE) {
+        draw_ordinary(d, step, number);
+        return;
+    }
+    const struct sub *sub = &d->t->subs[i];
+    draw_heading(d, sub, step, number);
+    if (draw_take_sub(d, i)) {
+        draw_subagent(d, sub, step);
+        return;
+    }
+    draw_part(d);
+    buf_printf(d->out, "(recorded under turn %u)",
+               sub->record == NO_RECORD ? sub->turn : d->t->records[sub->record].turn);
+    draw_items(d, step, step_anchor(step));
+    draw_rest(d, step_anchor(step));
+}

@@ -1,0 +1,66 @@
+#ifndef TRANSCRIPT_TRANSCRIPT_H
+#define TRANSCRIPT_TRANSCRIPT_H
+/*
+ * A thread as people read it: who asked whom, and what came of it. The input is a raw thread document: the
+ * JSON text that journal_to_raw makes of a thread's journal, or what another tool dumped. Out come the bytes
+ * of files. Pure: no clock, no disk, no network, no state but what is loaded; the same bytes in give the same
+ * bytes out. transcript/directory.h puts them on disk.
+ *
+ * Nothing in a raw document is trusted: a member of the wrong type counts as missing, depth and sizes are
+ * capped, and what cannot be drawn leaves a line that says so.
+ *
+ * All output goes to buffers whose caps the caller chose (TRANSCRIPT_FILE is meant for them); functions
+ * answer -1 when one is full.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+
+enum {
+    TRANSCRIPT_DOCUMENT = 128 << 20, /* a raw thread document or a journal: bytes */
+    TRANSCRIPT_FILE = 256 << 20,     /* one file that is made of it */
+    TRANSCRIPT_WARNINGS = 100,       /* kept of one document */
+};
+
+struct transcript;
+
+/*
+ * Reads a raw thread document: sorts and numbers the turns, finds the place of every background record.
+ * `blocks` is the second file of a dump that came as two, plain steps and blocks, in either order; empty for
+ * one file. -1: not a JSON object, or too large; the message says which. The spans are copied.
+ */
+int transcript_load(struct span plain, struct span blocks, struct transcript **out, struct error *e) MUST_USE;
+void transcript_destroy(struct transcript *t);
+
+/* What a list of threads shows. The spans are valid as long as the transcript is. */
+struct transcript_entry {
+    struct span id, title, mode, author;
+    struct span last_updated; /* as the document spells it, or "2035-01-02T03:04:05.000000Z"; may be empty */
+    unsigned turns, sources, interruptions;
+};
+struct transcript_entry transcript_entry(const struct transcript *t);
+size_t transcript_warnings(const struct transcript *t);
+/* "duplicate_payload id=…". */
+struct span transcript_warning(const struct transcript *t, size_t i);
+
+/* conversation.md: queries and answers, and the background work that belongs to no turn. */
+int transcript_conversation(const struct transcript *t, struct buf *out) MUST_USE;
+/* turns/turn_NNNN.md; turns are numbered from 1. */
+int transcript_turn(const struct transcript *t, unsigned number, struct buf *out) MUST_USE;
+/* thread.json; exported_at is a time as text, "2035-12-26T00:00:00Z". */
+int transcript_thread_json(const struct transcript *t, struct span exported_at, struct buf *out) MUST_USE;
+int transcript_sources_json(const struct transcript *t, struct buf *out) MUST_USE;
+int transcript_sources_md(const struct transcript *t, struct buf *out) MUST_USE;
+/*
+ * The text of a thread.json with its `interruptions` set or removed; every other key stays, in its order. -1
+ * also when the text is not a JSON object.
+ */
+int transcript_update_thread_json(const struct transcript *t, struct span old, struct buf *out) MUST_USE;
+
+/*
+ * The unfinished workflows in one line, without a line end:
+ *   thread t1 "Demo": 2 unfinished workflows: entry:e1:limit_interrupted; background:b2:limit_interrupted
+ * Appends nothing when all are completed. Holds the title: it is for the one who exports, not for a log.
+ */
+int transcript_alert(const struct transcript *t, struct buf *out) MUST_USE;
+
+#endif
