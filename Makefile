@@ -55,6 +55,16 @@ test-clang: ## the same with clang
 	@cmake --build --preset debug-clang -j $(JOBS)
 	@ctest --test-dir build/debug-clang -j $(JOBS) --output-on-failure --no-tests=error --timeout 300
 
+.PHONY: test-tsan
+test-tsan: build ## unit tests, and some with the program, under ThreadSanitizer
+	$(call title,build with ThreadSanitizer)
+	@cmake --preset tsan -Wno-dev >/dev/null
+	@cmake --build --preset tsan -j $(JOBS)
+	@export TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp; \
+	ctest --test-dir build/tsan -j $(JOBS) -E '^(attack|isolation|fuzz)' --output-on-failure --timeout 300 && cd tests/e2e && \
+	PENSTOCK=../../build/tsan/penstock PENSTOCK_WORKER=$(CURDIR)/build/release/penstock-worker \
+	  node --test --test-reporter=spec render.test.js attachments.test.js openai.test.js kill.test.js drain.test.js
+
 .PHONY: test-e2e
 test-e2e: debug ## unmodified SDKs against the running program
 	$(call title,SDK tests)

@@ -154,6 +154,29 @@ static void more_than_a_hundred_slides_are_refused(void **state)
     buf_free(&source);
 }
 
+/* Words are wrapped whole, so three of ten letters each take three lines of a column that has room for
+ * sixteen letters. */
+static void rows_take_the_lines_of_their_words(void **state)
+{
+    struct buf long_words, short_words;
+    (void)state;
+    buf_init(&long_words, 1 << 16);
+    buf_init(&short_words, 1 << 16);
+    buf_adds(&long_words, "# T\n\n|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n");
+    buf_adds(&short_words, "# T\n\n|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n");
+    for (int i = 0; i < 40; i++) {
+        buf_adds(&long_words, "| aaaaaaaaaa bbbbbbbbbb cccccccccc |||||\n");
+        buf_adds(&short_words, "| aaaaa bbbbb ccccc ddd eee fff gg |||||\n");
+    }
+    struct made m = render(buf_cstr(&long_words)), other = render(buf_cstr(&short_words));
+    assert_int_equal(m.status, RENDER_OK);
+    assert_true(slides(&m) > slides(&other)); /* as many letters */
+    made_free(&m);
+    made_free(&other);
+    buf_free(&long_words);
+    buf_free(&short_words);
+}
+
 static void json_without_slides_is_refused(void **state)
 {
     (void)state;
@@ -168,6 +191,7 @@ int main(void)
         cmocka_unit_test(headings_and_rules_begin_slides),
         cmocka_unit_test(slides_hold_what_the_source_says),
         cmocka_unit_test(too_much_goes_on_the_next_slide),
+        cmocka_unit_test(rows_take_the_lines_of_their_words),
         cmocka_unit_test(json_without_slides_is_refused),
         cmocka_unit_test(charts_are_drawn_in_place),
         cmocka_unit_test(more_than_a_hundred_slides_are_refused),
