@@ -147,8 +147,8 @@ enum flag render_wanted_read(const struct rendered *r, const struct directive_pa
                              const struct rendered_asset *assets, size_t n_assets, struct render_wanted *out,
                              char sentence[LIMIT_ERROR_TEXT]);
 void render_wanted_free(struct render_wanted *w);
-/* Whether the source of a document (docx, pdf, pptx) names a picture, by the name of a file, for which `made`
- * says no. */
+/* Whether the source of a document (docx, pdf, pptx), or of an archive that may hold one, names a picture, by
+ * the name of a file, for which `made` says no. */
 bool rendered_lacks(const struct format *format, struct span source,
                     bool (*made)(void *arg, struct span name), void *arg);
 /* A clause from what a renderer said, which is not trusted: valid UTF-8 without control characters. */

@@ -9,6 +9,7 @@
 
 #include "artifacts/markdown_html.h"
 #include "artifacts/markdown_leaf.h"
+#include "artifacts/markdown_page.h"
 #include "artifacts/utf8.h"
 #include "base/xalloc.h"
 
@@ -397,8 +398,14 @@ struct markdown *markdown_parse(struct span source, const char **wrong)
     struct markdown_reader r = {.markdown = m, .href = none, .html_href = none, .image_source = none};
     buf_init(&r.text, MARKDOWN_SOURCE * 2);
     m->document = arena_take(&m->arena, sizeof *m->document);
-    if (markdown_source_init(&r.source, source))
+    struct buf page;
+    buf_init(&page, MARKDOWN_SOURCE);
+    bool html = source.n <= MARKDOWN_SOURCE && markdown_page_is(source);
+    if (html && markdown_page_read(source, &page))
         markdown_leaf_refuse(&r, "is larger than the limit");
+    if (markdown_source_init(&r.source, html ? buf_span(&page) : source))
+        markdown_leaf_refuse(&r, "is larger than the limit");
+    buf_free(&page);
     parse_into(&r, m->document, buf_span(&r.source.text));
     add_notes(&r);
     m->title = arena_copy(&m->arena, r.source.title);

@@ -1,7 +1,7 @@
 /* Pictures of the same reply that the source of a document names. */
 #include "artifacts/artifact.h"
 
-enum { WORDS = 1024 /* between the beginning of a picture and its target */ };
+enum { WORDS = 1024 /* between the beginning of a picture and its target */, NAMES = 64 };
 
 /* "./sales.png", "attachment:sales.png", "<sales.png>" … to "sales.png"; empty: it is no file of the reply.
  */
@@ -59,19 +59,33 @@ static bool is_fence(struct span line)
     return span_starts(line, "```") || span_starts(line, "~~~");
 }
 
+/* Whether an archive's own parts have a file of that name: its Markdown may name it, and nothing draws it in.
+ */
+static bool is_part(struct span source, struct span name)
+{
+    for (const char *at; (at = memmem(source.p, source.n, name.p, name.n));) {
+        source = span_from(source, (size_t)(at - source.p) + name.n);
+        if (span_starts(source, " ===") || span_starts(source, "\""))
+            return true;
+    }
+    return false;
+}
+
 bool rendered_lacks(const struct format *format, struct span source,
                     bool (*made)(void *arg, struct span name), void *arg)
 {
+    bool archive = strcmp(format->name, "zip") == 0;
     bool document = strcmp(format->name, "docx") == 0 || strcmp(format->name, "pdf") == 0 ||
                     strcmp(format->name, "pptx") == 0;
     bool code = false;
-    for (size_t i = 0; document && i < source.n; i++) {
+    unsigned left = NAMES; /* each is looked for in the whole of an archive */
+    for (size_t i = 0; (document || archive) && i < source.n; i++) {
         if (i == 0 || source.p[i - 1] == '\n')
             code ^= is_fence(span_from(source, i));
         if (code || (source.p[i] != '!' && source.p[i] != '<' && source.p[i] != '"'))
             continue;
         struct span name = picture_at(span_from(source, i));
-        if (name.n && !made(arg, name))
+        if (name.n && !made(arg, name) && (document || (left && left-- && !is_part(source, name))))
             return true;
     }
     return false;

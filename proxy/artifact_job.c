@@ -430,7 +430,8 @@ static void draw(struct artifact_job *a)
     bool wanted = a->exchange && !a->settled && !a->worker->ended;
     memcpy(a->drawn_digest, a->made.render.digest, sizeof a->drawn_digest);
     memcpy(a->drawn_format, a->made.render.format, sizeof a->drawn_format);
-    a->lacks = a->made.render.lacks;
+    a->lacks =
+        a->made.render.lacks && strcmp(a->drawn_format, "zip") != 0; /* that one may mean a file of its own */
     if (wanted && take_cached(a))
         return;
     if (wanted) {

@@ -230,6 +230,7 @@ static enum flag make_bytes(struct extract *x, const struct directive_parts *par
     t->later = t->lacks && !t->last;
     if (t->later)
         return FLAG_NONE;
+    t->lacks = t->lacks && strcmp(format->name, "zip") != 0; /* that one may mean a file of its own */
     enum flag flag =
         extract_render(x->renders, parts, format, t->name, x->dir, x->names, x->nnames, bytes, t->why);
     bool ours = flag == FLAG_RENDER_FAILED || flag == FLAG_RENDER_TIMEOUT;

@@ -146,6 +146,51 @@ static void a_file_of_another_type_is_not_taken(void **state)
     assert_int_equal(render_check(pdf, SPAN_LIT("")), -1);
     assert_int_equal(render_check(svg, SPAN_LIT("<svg xmlns=\"http://www.w3.org/2000/svg\"/>")), 0);
     assert_int_equal(render_check(svg, SPAN_LIT("<html/>")), -1);
+    const struct format *csv = format_find(SPAN_LIT("csv")), *zip = format_find_binary(SPAN_LIT("zip"));
+    assert_int_equal(render_check(csv, SPAN_LIT("a,b\r\n")), 0);
+    assert_int_equal(render_check(csv, SPAN_LIT("a,\xff")), -1);
+    assert_int_equal(render_check(csv, SPAN_LIT("%PDF-1.7\n")), -1);
+    assert_int_equal(render_check(zip, SPAN_LIT("PK\3\4 and more that is needed")), 0);
+    assert_int_equal(render_check(zip, SPAN_LIT("a,b\r\n")), -1);
+}
+
+static bool is_sales(void *arg, struct span name)
+{
+    (void)arg;
+    return span_is_nocase(name, "sales.png");
+}
+
+/* Which sources name a picture beside sales.png. */
+static void missing_pictures_are_found(void **state)
+{
+    static const struct {
+        const char *format, *source;
+        bool lacks;
+    } cases[] = {
+        {"docx", "text", false},
+        {"docx", "![a](sales.png) ![b](./Sales.PNG) ![c](<sales.png>) ![d](attachment:sales.png)", false},
+        {"docx", "![a](other.png)", true},
+        {"pdf", "![a [b]](other.jpeg \"title\")", true},
+        {"docx", "[a](other.png)", false},
+        {"docx", "![a](other.txt) ![b](http://h.test/a.png) ![c](dir/a.png) ![d](data:image/png;base64,AAAA)",
+         false},
+        {"docx", "```\n![a](other.png)\n```\n", false},
+        {"docx", "```\nx\n```\n![a](other.png)\n", true},
+        {"docx", "![a\n](other.png)", false},
+        {"docx", "<p><img alt=\"x\" src=\"other.png\"></p>", true},
+        {"pptx", "{\"slides\":[{\"image\": \"other.png\"}]}", true},
+        {"pptx", "{\"slides\":[{\"image\": \"sales.png\"}]}", false},
+        {"csv", "![a](other.png)", false},
+        {"zip", "=== r.docx ===\n![a](other.png)", true},
+        {"zip", "=== README.md ===\n![a](img.png)\n=== img.png ===\nAAAA", false},
+        {"zip", "{\"files\":[{\"path\":\"a.md\",\"content\":\"![a](img.png)\"},{\"path\":\"d/img.png\"}]}",
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (rendered_lacks(format_find_any(span_str(cases[i].format)), span_str(cases[i].source), is_sales,
+                           NULL) != cases[i].lacks)
+            fail_msg("%s: %s", cases[i].format, cases[i].source);
 }
 
 int main(void)
@@ -156,6 +201,7 @@ int main(void)
         cmocka_unit_test(everything_but_the_time_is_in_the_digest),
         cmocka_unit_test(what_a_renderer_says_is_made_harmless),
         cmocka_unit_test(a_file_of_another_type_is_not_taken),
+        cmocka_unit_test(missing_pictures_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -524,6 +524,32 @@ static void a_document_waits_for_its_picture_and_is_stored_once_drawn(void **sta
     workspace_destroy(ws);
 }
 
+/* What may be text as it is written is never lost to a renderer that fails; what is wrong with it is said. */
+static void a_table_needs_no_renderer(void **state)
+{
+    static const char text[] = "\n{\"filename\":\"t.csv\"}\n---\na;b\n=1;2\n";
+    struct rendered rendered = {.formats = {"csv"}, .n = 1};
+    struct world *w = *state;
+    struct made made;
+    struct workspace *ws = workspace_create(w->store, &w->owner, "hwc-10", false, &rendered);
+    take(ws, 0, text, FLAG_NONE, &made);
+    assert_true(made.render.wanted && !made.stored);
+    made_free(&made);
+    static const enum flag ours[] = {FLAG_RENDER_FAILED, FLAG_RENDER_TIMEOUT};
+    for (size_t i = 0; i < 2; i++) {
+        workspace_store_rendered(ws, 0, span_str(text), MAX, SPAN_LIT(""), "", ours[i], "it died", &made);
+        assert_true(made.stored && made.flag == FLAG_NONE);
+        assert_int_equal(made.artifact.bytes, strlen("a;b\n'=1;2"));
+        assert_string_equal(made.artifact.renderer, "");
+        made_free(&made);
+    }
+    workspace_store_rendered(ws, 0, span_str(text), MAX, SPAN_LIT(""), "", FLAG_INVALID_CONTENT,
+                             "it is empty", &made);
+    assert_true(!made.stored && made.flag == FLAG_INVALID_CONTENT);
+    made_free(&made);
+    workspace_destroy(ws);
+}
+
 static void take_known(struct world *w, const char *consult, unsigned number, const char *text, bool again,
                        struct made *out)
 {
@@ -602,6 +628,7 @@ static void what_is_known_expires(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_table_needs_no_renderer, setup, teardown),
         cmocka_unit_test_setup_teardown(a_document_waits_for_its_picture_and_is_stored_once_drawn, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(makes_a_file, setup, teardown),

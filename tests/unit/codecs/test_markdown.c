@@ -72,6 +72,24 @@ static void sources_become_trees(void **state)
         {"<a href='http://x.test'>t</a>", "doc(p({0http://x.test:t}))"},
         {"a\n\n<!-- pagebreak -->\n\nb", "doc(p(a)page()p(b))"},
         {"\\newpage\n\nb", "doc(page()p(b))"},
+        /* pages */
+        {"<!DOCTYPE html>\n<html><head><title>t</title><style>p{}</style></head><body>\n<h1>A &amp; b</h1>\n"
+         "<p>c <strong>d</strong>\n  *e* <br>f</p><hr/></body></html>\n",
+         "doc(h1(A & b)p(c {1:d} *e*/f)rule())"},
+        {"<h2>x</h2><ul><li>one</li><li><p>two</p><p>more</p><ol><li>a<li>b</ol></li></ul><p>end</p>",
+         "doc(h2(x)list(item(p(one))item(p(two)p(more)list#1(item(p(a))item(p(b)))))p(end))"},
+        {"<blockquote><p>a</p><ul><li>b</li></ul></blockquote><p>c</p>",
+         "doc(quote(p(a)list(item(p(b))))p(c))"},
+        {"<table><tr><th>A</th><th>b|c</th></tr><tr><td>1<td><p>x</p><ul><li>y</li></ul></td></tr></"
+         "table><p>z</p>",
+         "doc(table(row(cell(A)cell(b|c))row(cell(1)cell(x y)))p(z))"},
+        {"<body><pre><code>if (a &lt; b)\n  *x*;\n</code></pre><p>1. a</p><p>- b # "
+         "c</p><script>x()</script></body>",
+         "doc(code(if (a < b)\n  *x*;\n\n)p(1. a)p(- b # c))"},
+        {"<html><p>a</p><!-- pagebreak --><p><img src='p.png' alt=\"w\"> <a "
+         "href=\"http://x.test\">t</a></p></html>",
+         "doc(p(a)page()p({img 0p.png:w} {0http://x.test:t}))"},
+        {"<html>a <b c < d", "doc(p(a <b c < d))"},
         /* footnotes */
         {"a[^x] b[^y][^x]\n\n[^x]: X\n[^y]: Y", "doc(p(a^1 b^2^1))note(p(X))note(p(Y))"},
         {"a[^x]\n\n[^x]: X\n    more\n\n    para\n\nend", "doc(p(a^1)p(end))note(p(X more)p(para))"},
@@ -94,9 +112,32 @@ static void sources_become_trees(void **state)
         put_block(&tree, m->document);
         for (unsigned n = 0; n < m->notes_n; n++)
             put_block(&tree, m->notes[n]);
+        if (strcmp(buf_cstr(&tree), cases[i].tree) != 0)
+            print_message("%s\n", cases[i].source);
         assert_string_equal(buf_cstr(&tree), cases[i].tree);
         buf_free(&tree);
         markdown_free(m);
+    }
+}
+
+/* What has no end is read as text, in linear time. */
+static void broken_pages_are_read(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"<a",   "<a \"",    "<ul>", "</li>", "<table><td>",
+                                         "<!--", "<script>", "&",    "<pre>", "<blockquote><li>",
+                                         "<td>x"};
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        struct buf source;
+        const char *wrong;
+        buf_init(&source, 1 << 20);
+        buf_adds(&source, "<!doctype html>");
+        for (int k = 0; k < 20000; k++)
+            buf_adds(&source, pieces[i]);
+        struct markdown *m = markdown_parse(buf_span(&source), &wrong);
+        assert_true(m || wrong);
+        markdown_free(m);
+        buf_free(&source);
     }
 }
 
@@ -210,9 +251,10 @@ static void directions_and_widths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources_become_trees), cmocka_unit_test(what_is_too_deep_is_flattened),
-        cmocka_unit_test(limits_are_kept),      cmocka_unit_test(front_matter_is_read),
-        cmocka_unit_test(entities_are_found),   cmocka_unit_test(directions_and_widths),
+        cmocka_unit_test(sources_become_trees),          cmocka_unit_test(broken_pages_are_read),
+        cmocka_unit_test(what_is_too_deep_is_flattened), cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(front_matter_is_read),          cmocka_unit_test(entities_are_found),
+        cmocka_unit_test(directions_and_widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
