@@ -11,6 +11,7 @@ const struct renderer_ops *const extractor_list[] = {
     &extract_rtf_ops,
     &extract_text_ops,
     &extract_audio_ops,
+    &extract_mp3_ops,
     &extract_video_ops,
     NULL,
 };
