@@ -19,7 +19,7 @@
 #include "transcript/disk.h"
 #include "transcript/thread.h"
 
-enum { THREADS = 20000, ON_DISK = 150, MOST = 1 << 20, IDS = 8, NAME = 64 };
+enum { THREADS = 20000, ON_DISK = 150, MOST = 1 << 20, IDS = 5, NAME = 64 };
 
 #define BASE_US 2051319840000000
 
@@ -71,7 +71,7 @@ static void put_items(struct generator *g, const char *kind, const char *inner, 
 {
     buf_adds(g->out, "\"items\":[");
     put_text(g, kind, id);
-    for (unsigned i = pick(g, 3); i > 0 && depth < 3 && chance(g, 60); i--) {
+    for (unsigned i = pick(g, 3); i > 0 && depth < 3 && chance(g, 80); i--) {
         buf_addc(g->out, ',');
         put_payload(g, inner, depth + 1, anchors);
     }
