@@ -28,7 +28,7 @@ enum {
     /* What a thread's journal keeps of one consult; what is longer is cut, and the line says so. */
     LIMIT_THREAD = 256,                      /* a thread's name as the caller says it */
     LIMIT_THREAD_TEXT = 8 * 1024 * 1024,     /* the query, the text, the reasoning, the sources: each */
-    LIMIT_THREAD_ARGUMENTS = 1024 * 1024,    /* of one call of a tool */
+    LIMIT_THREAD_ARGUMENTS = 1024 * 1024,    /* of all calls of tools */
     LIMIT_THREAD_CALLS = 128,                /* calls of tools */
     LIMIT_THREAD_CITATIONS = 256,            /* sources */
     LIMIT_THREAD_WORD = 1024,                /* a headline, a name, a code, an error's message */

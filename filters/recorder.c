@@ -109,7 +109,7 @@ static struct recorder_call *call_of(struct recorder *r, uint32_t number)
     for (size_t i = r->ncalls; i-- > 0;)
         if (r->calls[i].number == number)
             return &r->calls[i];
-    return r->calls_cut ? NULL : add_call(r, number);
+    return add_call(r, number);
 }
 
 /* Some servers give every call the number 0, and only the id tells them apart. */
@@ -120,6 +120,15 @@ static struct recorder_call *call_with_id(struct recorder *r, const struct note 
     struct span known = c ? buf_span(&c->id) : (struct span){0};
     bool other = known.n && id.n && (known.n != id.n || memcmp(known.p, id.p, id.n) != 0);
     return other ? add_call(r, note->number) : c;
+}
+
+/* All calls share one cap. */
+static void add_arguments(struct recorder *r, struct recorder_call *c, struct span value)
+{
+    size_t before = c->arguments.n;
+    c->arguments.max = before + (LIMIT_THREAD_ARGUMENTS - r->arguments);
+    add_value(&c->arguments, value, &r->calls_cut);
+    r->arguments += c->arguments.n - before;
 }
 
 static void take_call(struct recorder *r, const struct note *note)
@@ -138,11 +147,12 @@ static void take_call(struct recorder *r, const struct note *note)
         set_word(&c->name, note->value, false);
         break;
     case NOTE_CALL_ARGUMENTS:
+        r->arguments -= c->arguments.n;
         buf_reset(&c->arguments);
-        add_value(&c->arguments, note->value, &r->calls_cut);
+        add_arguments(r, c, note->value);
         break;
     case NOTE_CALL_MORE:
-        add_value(&c->arguments, note->value, &r->calls_cut);
+        add_arguments(r, c, note->value);
         break;
     default:
         break;

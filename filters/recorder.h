@@ -24,6 +24,7 @@ struct recorder {
     bool text_cut, reasoning_cut;
     struct recorder_call *calls;
     size_t ncalls;
+    size_t arguments; /* bytes in all of them */
     bool calls_cut;
     struct buf citations; /* {"name":…,"url":…}, comma separated */
     size_t ncitations;

@@ -19,6 +19,7 @@ struct exchange_thread {
     char name[THREAD_NAME];
     int64_t began_us; /* wall clock */
     struct request_words words;
+    bool stored; /* a stored reply is fetched again: it may end a consult that was left running */
     bool has_words, begun, gone, shut_down;
     int status; /* of the provider's reply; 0: none came */
     struct recorder *said;
@@ -46,6 +47,7 @@ struct begin_job {
 
 struct end_job {
     struct line_job line; /* first */
+    bool stored;
     struct recorder *said;
     struct buf artifacts, error_body;
     struct thread_ending ending; /* its strings are constants or `message` */
@@ -70,7 +72,7 @@ static void write_line(const struct line_job *l, struct span line)
 {
     struct buf first;
     buf_init(&first, LIMIT_READ);
-    thread_line_first(l->name, &first);
+    thread_line_first(l->name, l->org, &first);
     if (line.n == 0 || threads_append(l->threads, l->org, l->name, buf_span(&first), line) < 0)
         log_error("thread.lost", log_str("consult", l->consult), log_str("org", l->org),
                   log_str("reason", line.n ? strerror(errno) : "too long"));
@@ -146,11 +148,12 @@ static void begin_done(struct job *job)
 void thread_start(struct exchange *ex)
 {
     const char *said = ex->caller.names[CALLER_THREAD];
-    if (!said || !ex->consult || ex->stored || !ex->config->threads.record || !ex->worker->threads)
+    if (!said || !ex->consult || !ex->config->threads.record || !ex->worker->threads)
         return;
     struct exchange_thread *t = xcalloc(1, sizeof *t);
     threads_name(span_str(said), t->name);
     t->began_us = clock_wall_us();
+    t->stored = ex->stored;
     words_init(&t->words);
     buf_init(&t->error_body, LIMIT_THREAD_ERROR_BODY);
     t->said = recorder_create(ex->dialect->parts);
@@ -169,7 +172,7 @@ void thread_take_words(struct exchange *ex)
 void thread_begin(struct exchange *ex)
 {
     struct exchange_thread *t = ex->thread;
-    if (!t || t->begun)
+    if (!t || t->begun || t->stored)
         return;
     struct begin_job *j = xcalloc(1, sizeof *j);
     t->begun = true;
@@ -276,10 +279,52 @@ static void alert(const struct end_job *j)
     buf_free(&room);
 }
 
+/* The consult of a journal that was left running under this reply's id and has not ended since. */
+static bool find_running(struct span journal, struct span reply, char consult[CONSULT_ID])
+{
+    bool found = false;
+    while (journal.n) {
+        const char *lf = memchr(journal.p, '\n', journal.n);
+        size_t n = lf ? (size_t)(lf - journal.p) : journal.n;
+        struct span line = span_of(journal.p, n), value, id, its;
+        journal = span_from(journal, lf ? n + 1 : n);
+        if (!span_starts(line, "{\"ev\":\"end\"") || !json_document(line, &value) ||
+            !json_member(value, "id", &id) || json_type(id) != JSON_STRING || id.n >= CONSULT_ID)
+            continue;
+        id = json_inside(id);
+        if (json_member(value, "reply", &its) && json_type(its) == JSON_STRING &&
+            json_inside(its).n == reply.n && memcmp(json_inside(its).p, reply.p, reply.n) == 0) {
+            snprintf(consult, CONSULT_ID, "%.*s", (int)id.n, id.p);
+            found = true;
+        } else if (found && span_is(id, consult)) {
+            found = false;
+        }
+    }
+    return found;
+}
+
+/* Whose end a stored reply is; false: nobody's, or it is none yet. */
+static bool find_consult(struct end_job *j)
+{
+    struct buf journal;
+    const char *cause = j->ending.cause;
+    bool over =
+        strcmp(cause, "finish") == 0 || strcmp(cause, "canceled") == 0 || strcmp(cause, "stream_error") == 0;
+    if (!over || !j->said->reply_id.n)
+        return false;
+    buf_init(&journal, LIMIT_THREAD_JOURNAL);
+    bool found = threads_read(j->line.threads, j->line.org, j->line.name, &journal) == THREADS_READ &&
+                 find_running(buf_span(&journal), buf_span(&j->said->reply_id), j->line.consult);
+    buf_free(&journal);
+    return found;
+}
+
 static void end_work(struct job *job)
 {
     struct end_job *j = (struct end_job *)job;
     struct buf line;
+    if (j->stored && !find_consult(j))
+        return;
     read_error(j);
     struct thread_end_line l = {
         .id = j->line.consult,
@@ -292,7 +337,8 @@ static void end_work(struct job *job)
     thread_line_end(&l, &line);
     write_line(&j->line, buf_full(&line) ? span_of("", 0) : buf_span(&line));
     buf_free(&line);
-    alert(j);
+    if (strcmp(j->ending.cause, "running") != 0)
+        alert(j);
 }
 
 static void end_done(struct job *job)
@@ -337,6 +383,8 @@ static void find_cause(const struct exchange *ex, struct thread_ending *end)
         end->cause = "stream_error";
     else if (said->finished)
         end->cause = "finish";
+    else if (said->pending && ex->upstream_clean)
+        end->cause = "running"; /* in the background, until somebody fetches it when it is ready */
     else if (ex->error)
         end->cause = cause_of_error(ex, end);
     else
@@ -353,6 +401,7 @@ void thread_end(struct exchange *ex)
     struct end_job *j = xcalloc(1, sizeof *j);
     fill_line(&j->line, ex, end_work, end_done);
     j->line.at_us = clock_wall_us();
+    j->stored = t->stored;
     find_cause(ex, &j->ending);
     if (j->ending.error_code) {
         snprintf(j->message, sizeof j->message, "%s", ex->failure.message);

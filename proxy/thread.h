@@ -5,6 +5,9 @@
  * complete, one when its stream is over, both written by the threads' job queue. An exchange has one when the
  * caller named a thread, and calls these functions with it; for all others nothing happens here.
  *
+ * A reply that is made in the background is left running, and ends when it is fetched, ready, failed or
+ * cancelled, with a request that names the same thread; likewise one that was cut on its way here.
+ *
  * Also the pages of the admin listener that show threads.
  */
 #include "proxy/exchange_state.h"

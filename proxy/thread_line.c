@@ -108,10 +108,11 @@ static void add_json(struct buf *out, const char *key, struct span json)
 
 /* ---- lines ---- */
 
-void thread_line_first(const char *thread, struct buf *out)
+void thread_line_first(const char *thread, const char *org, struct buf *out)
 {
     buf_adds(out, "{\"ev\":\"thread\"");
     add_string(out, "thread", span_str(thread));
+    add_string(out, "author", span_str(org));
     buf_adds(out, "}\n");
 }
 
@@ -258,6 +259,16 @@ static void add_ending(struct buf *out, const struct thread_ending *end, const s
     buf_addc(out, '}');
 }
 
+/* Whether the provider may have more of the reply than came here: whoever fetches it later ends it. */
+static bool may_go_on(const char *cause)
+{
+    static const char *const over[] = {"finish", "http_error", "stream_error", "canceled"};
+    for (size_t i = 0; i < sizeof over / sizeof over[0]; i++)
+        if (strcmp(cause, over[i]) == 0)
+            return false;
+    return true;
+}
+
 void thread_line_end(const struct thread_end_line *l, struct buf *out)
 {
     const struct recorder *r = l->said;
@@ -265,6 +276,8 @@ void thread_line_end(const struct thread_end_line *l, struct buf *out)
     add_said(out, "id", l->id);
     add_key(out, "at_us");
     buf_add_number(out, (uint64_t)l->at_us);
+    if (r && may_go_on(l->ending.cause))
+        add_escaped_if_any(out, "reply", &r->reply_id);
     if (r) {
         add_escaped_if_any(out, "text", &r->text);
         add_escaped_if_any(out, "reasoning", &r->reasoning);

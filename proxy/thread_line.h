@@ -9,8 +9,8 @@
 
 #include "filters/recorder.h"
 
-/* The journal's first line. */
-void thread_line_first(const char *thread, struct buf *out);
+/* The journal's first line. Nobody says who speaks, so the organisation stands for the author. */
+void thread_line_first(const char *thread, const char *org, struct buf *out);
 
 struct thread_begin_line {
     const char *id;

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const BINARY = resolve(process.env.PENSTOCK ?? fileURLToPath(new URL('../../build/debug/penstock', import.meta.url)));
+export const BINARY = resolve(process.env.PENSTOCK ?? fileURLToPath(new URL('../../build/debug/penstock', import.meta.url)));
 
 export async function freePort() {
     const server = createServer().listen(0, '127.0.0.1');

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "providers/place.h"
+#include "providers/words.h"
 
 static inline void check(bool holds)
 {
@@ -73,6 +74,11 @@ static inline void fuzz_request(const struct dialect *d, struct span body)
     if (facts.root.n == 0)
         return;
     check(json_document(body, &value) && value.p == facts.root.p && value.n == facts.root.n);
+    struct request_words words = {.cut = false};
+    buf_init(&words.text, 64);
+    request_words(d->api, facts.root, &words);
+    check(words.text.n <= 64);
+    buf_free(&words.text);
     static const char *const ours[] = {"hw", "attachments"};
     struct edits edits = {0};
     struct buf room, out;
@@ -100,12 +106,15 @@ static inline void fuzz_event(const struct dialect *d, struct span json, bool wh
     struct reply_ends ends = {0};
     struct span value;
     struct buf shape, out;
+    e.noting = true;
     reply_event_reset(&e, json);
     e.json = json;
     e.whole = whole;
     d->event(&e, 1, &ends);
+    for (size_t i = 0; i < e.nnotes; i++)
+        check(e.notes[i].value.n == 0 || is_inside(json, e.notes[i].value));
     bool document = json_document_as(json, JSON_LENIENT, &value);
-    check(!e.unreadable || (e.n == 0 && !e.ends_stream));
+    check(!e.unreadable || (e.n == 0 && e.nnotes == 0 && !e.ends_stream));
     check(document || e.unreadable || e.ends_stream);
     check(document || (e.n == 0 && !e.bare && !e.ends_reply && !e.error));
     for (size_t i = 0; i < e.n; i++)

@@ -2,12 +2,14 @@
 #define TESTS_FUZZ_REPLY_H
 /*
  * A reply of an API on arbitrary provider bytes. The first byte chooses the settings, the second the size of
- * the pieces. What must hold: however the bytes are cut, the client gets the same; and nothing is added to a
- * reply in which neither a directive nor a marker stood and no text was held.
+ * the pieces. What must hold: however the bytes are cut, the client gets the same, and so does whoever
+ * records the reply; nothing is added to a reply in which neither a directive nor a marker stood and no text
+ * was held.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "filters/recorder.h"
 #include "filters/reply.h"
 #include "providers/dialect.h"
 
@@ -57,7 +59,8 @@ static inline enum reply_state resume(struct files *f, enum reply_state state, s
 }
 
 static inline enum reply_state run(const struct dialect *d, enum reply_framing framing, uint8_t how,
-                                   struct span bytes, size_t piece, bool late, struct buf *out)
+                                   struct span bytes, size_t piece, bool late, struct recorder *recorder,
+                                   struct buf *out)
 {
     static const char error[] = "data: {\"error\":{}}\n\n";
     struct reply_settings settings = {.dialect = {.event = d->event,
@@ -75,7 +78,8 @@ static inline enum reply_state run(const struct dialect *d, enum reply_framing f
                                       .directive_max = 200,
                                       .directive_total = 1000,
                                       .directives = 4,
-                                      .event_max = 1 << 20};
+                                      .event_max = 1 << 20,
+                                      .recorder = recorder};
     struct reply_callbacks callbacks = {on_directive};
     struct files files = {.late = late};
     bool clean = !(how & 16);
@@ -102,6 +106,22 @@ static inline enum reply_state run(const struct dialect *d, enum reply_framing f
     return state;
 }
 
+static inline bool is_same(const struct buf *a, const struct buf *b)
+{
+    return a->n == b->n && (a->n == 0 || memcmp(buf_span(a).p, buf_span(b).p, a->n) == 0);
+}
+
+static inline void check_recorders(const struct recorder *a, const struct recorder *b)
+{
+    check(is_same(&a->text, &b->text) && is_same(&a->reasoning, &b->reasoning));
+    check(is_same(&a->citations, &b->citations) && is_same(&a->finish, &b->finish));
+    check(a->finished == b->finished && a->failed == b->failed && a->pending == b->pending);
+    check(a->ncalls == b->ncalls);
+    for (size_t i = 0; i < a->ncalls; i++)
+        check(is_same(&a->calls[i].id, &b->calls[i].id) && is_same(&a->calls[i].name, &b->calls[i].name) &&
+              is_same(&a->calls[i].arguments, &b->calls[i].arguments));
+}
+
 /* framing: of a stream. */
 static inline void fuzz_reply(enum api api, enum reply_framing framing, const uint8_t *data, size_t size)
 {
@@ -110,8 +130,14 @@ static inline void fuzz_reply(enum api api, enum reply_framing framing, const ui
         return;
     struct span bytes = span_of((const char *)data + 2, size - 2);
     struct buf whole, cut;
-    enum reply_state state = run(d, framing, data[0], bytes, bytes.n ? bytes.n : 1, false, &whole);
-    check(run(d, framing, data[0], bytes, data[1] % 64 + 1u, true, &cut) == state);
+    /* The client gets the same whether or not somebody records. */
+    struct recorder *a = data[1] & 64 ? recorder_create(d->parts) : NULL, *b = recorder_create(d->parts);
+    enum reply_state state = run(d, framing, data[0], bytes, bytes.n ? bytes.n : 1, false, a, &whole);
+    check(run(d, framing, data[0], bytes, data[1] % 64 + 1u, true, b, &cut) == state);
+    if (a && state == REPLY_DONE)
+        check_recorders(a, b);
+    recorder_destroy(a);
+    recorder_destroy(b);
     check(whole.n == cut.n && (whole.n == 0 || memcmp(buf_span(&whole).p, buf_span(&cut).p, whole.n) == 0));
     buf_free(&whole);
     buf_free(&cut);

@@ -179,6 +179,23 @@ static void test_caps(void **state)
     recorder_text(r, 0, SPAN_LIT("y"));
     assert_int_equal(r->text.n, LIMIT_THREAD_TEXT - 1);
     recorder_destroy(r);
+
+    r = recorder_create(false);
+    struct reply_event e = {.noting = true};
+    long_text[0] = long_text[LIMIT_THREAD_ARGUMENTS - 101] = '"';
+    for (uint32_t i = 0; i < 2; i++)
+        reply_event_note(&e, NOTE_CALL_MORE, i, span_of(long_text, LIMIT_THREAD_ARGUMENTS - 100));
+    recorder_take_notes(r, &e);
+    assert_int_equal(r->ncalls, 2);
+    assert_true(r->calls_cut);
+    assert_in_range(r->calls[0].arguments.n + r->calls[1].arguments.n, LIMIT_THREAD_ARGUMENTS - 2,
+                    LIMIT_THREAD_ARGUMENTS);
+    for (uint32_t i = 2; i < 2 * LIMIT_THREAD_CALLS; i++)
+        reply_event_note(&e, NOTE_CALL, i, (struct span){0});
+    recorder_take_notes(r, &e);
+    assert_int_equal(r->ncalls, LIMIT_THREAD_CALLS);
+    reply_event_free(&e);
+    recorder_destroy(r);
     xfree(long_text);
 
     struct buf to;

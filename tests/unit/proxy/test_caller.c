@@ -15,7 +15,7 @@ static const char *said(const struct caller *c)
 {
     static char text[512];
     static const char *const marks[] = {"", "consult=on ", "consult=off "};
-    static const char *const keys[CALLER_NAMES] = {"org", "thread", "turn", "parent"};
+    static const char *const keys[CALLER_NAMES] = {"org", "thread", "turn", "parent", "trigger", "headline"};
     int n = snprintf(text, sizeof text, "%s%s%s%s%s%s%s", marks[c->consult],
                      c->image_generation_off ? "images=off " : "", c->stream_buffer ? "buffer " : "",
                      c->links_markdown ? "markdown " : "", c->errors_event ? "event " : "",
@@ -78,6 +78,12 @@ static void accepted(void **state)
          "\"errors\":\"event\",\"inject\":\"off\",\"context\":\"attachments\",\"forward\":[]}",
          "consult=on images=off buffer markdown event inject=off attachments org=acme thread=t turn=u "
          "parent=p "},
+        {"X-HW-Thread: ticket/42 \xc3\xbc\r\nX-HW-Headline: Read it, all of it\r\nX-HW-Trigger: cron\r\n",
+         NULL, "thread=ticket/42 \xc3\xbc trigger=cron headline=Read it, all of it "},
+        {"X-HW-Thread: " A64 A64 A64 A64 "\r\n", NULL, "thread=" A64 A64 A64 A64 " "},
+        {"", "{\"thread\":\"a\\/b \\u00fc\",\"headline\":\"\\\"x\\\"\",\"trigger\":\"subagent_result\"}",
+         "thread=a/b \xc3\xbc trigger=subagent_result headline=\"x\" "},
+        {"X-HW-Headline: head\r\n", "{\"headline\":\"body\"}", "headline=head "},
         {"", "{\"agent_context\":{}}", ""},
         {"", "{\"agent_context\":{\"image_generation_enabled\":true}}", ""},
         {"", "{\"agent_context\":{\"image_generation_enabled\":null}}", ""},
@@ -132,7 +138,15 @@ static void refused(void **state)
         {"X-HW-Org: " A64 "a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Org: a\r\nX-HW-Org: b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Org: a\r\nx-hw-org: a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
-        {"X-HW-Thread: a/b\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
+        {"X-HW-Turn: a/b\r\n", NULL, "X-HW-Turn", ERROR_BAD_REQUEST},
+        {"X-HW-Thread: a\xff\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
+        {"X-HW-Thread: " A64 A64 A64 A64 "a\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
+        {"X-HW-Thread:\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
+        {"X-HW-Trigger: two words\r\n", NULL, "X-HW-Trigger", ERROR_BAD_REQUEST},
+        {"", "{\"thread\":{}}", "hw.thread", ERROR_BAD_REQUEST},
+        {"", "{\"headline\":7}", "hw.headline", ERROR_BAD_REQUEST},
+        {"", "{\"headline\":\"two\\nlines\"}", "hw.headline", ERROR_BAD_REQUEST},
+        {"", "{\"headline\":\"\"}", "hw.headline", ERROR_BAD_REQUEST},
         {"X-HW-Turn: \"1\"\r\n", NULL, "X-HW-Turn", ERROR_BAD_REQUEST},
         {"X-HW-Parent: " A64 "a\r\n", NULL, "X-HW-Parent", ERROR_BAD_REQUEST},
         /* wrong in a header is wrong, whatever the body says */
