@@ -182,11 +182,12 @@ static void generate(struct generator *g)
 
 /* ---- what must hold ---- */
 
-static unsigned count(const char *text, const char *piece)
+static unsigned count(struct span text, const char *piece)
 {
     unsigned n = 0;
-    for (const char *p = text; (p = strstr(p, piece)); p += strlen(piece))
-        n++;
+    size_t length = strlen(piece);
+    for (const char *p; (p = memmem(text.p, text.n, piece, length)); n++)
+        text = span_from(text, (size_t)(p - text.p) + length);
     return n;
 }
 
@@ -216,7 +217,7 @@ static void draw(const struct transcript *t, struct buf *out)
 }
 
 /* Once in all: by itself, or by the one copy that a turn has of it. */
-static bool is_drawn_once(const struct record *r, const char *text)
+static bool is_drawn_once(const struct record *r, struct span text)
 {
     char mark[NAME], copy[NAME];
     snprintf(copy, sizeof copy, "copy:%.*s:", (int)r->id.n, r->id.p);
@@ -224,12 +225,12 @@ static bool is_drawn_once(const struct record *r, const char *text)
     return !find_mark(r, mark) || count(text, mark) + copies == 1;
 }
 
-static void check(const struct transcript *t, const struct generator *g, const char *text, unsigned number)
+static void check(const struct transcript *t, const struct generator *g, struct span text, unsigned number)
 {
     for (size_t i = 0; i < t->nrecords; i++)
         if (!is_drawn_once(&t->records[i], text)) {
             fprintf(stderr, "thread %u: record %.*s is not drawn once\n%.*s\n%s\n", number,
-                    (int)t->records[i].id.n, t->records[i].id.p, (int)g->out->n, buf_span(g->out).p, text);
+                    (int)t->records[i].id.n, t->records[i].id.p, (int)g->out->n, buf_span(g->out).p, text.p);
             fail();
         }
     if (g->healthy) {
@@ -256,10 +257,13 @@ static void test_every_record_once(void **state)
         generate(&g);
         assert_int_equal(transcript_load(buf_span(&raw), (struct span){0}, &t, &e), 0);
         draw(t, &first);
-        check(t, &g, buf_cstr(&first), i);
-        draw(t, &second);
-        assert_int_equal(first.n, second.n);
-        assert_memory_equal(buf_span(&first).p, buf_span(&second).p, first.n);
+        buf_cstr(&first);
+        check(t, &g, buf_span(&first), i);
+        if (i % 4 == 0) {
+            draw(t, &second);
+            assert_int_equal(first.n, second.n);
+            assert_memory_equal(buf_span(&first).p, buf_span(&second).p, first.n);
+        }
         records += (unsigned)t->nrecords;
         matched += (unsigned)t->nmatches;
         left += (unsigned)t->nappendix;
