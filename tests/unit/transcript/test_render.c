@@ -317,10 +317,7 @@ static void test_wrong_types(void **state)
         for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
             char document[2048];
             const char *x = values[v];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
             snprintf(document, sizeof document, forms[f], x, x, x, x, x, x);
-#pragma GCC diagnostic pop
             xfree(draw_text(document));
         }
 }
