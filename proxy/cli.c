@@ -420,11 +420,11 @@ static int finish_transcript(struct cli *cli, const char *const values[OPTIONS],
     while (action < 4 && (!operand || strcmp(operand, actions[action]) != 0))
         action++;
     if (action == 4) {
-        fprintf(err,
-                "penstock transcript: %s%.60s%s; it takes export, render, rerender or list, see penstock "
-                "transcript "
-                "--help\n",
-                operand ? "there is no \"" : "what to do", operand ? operand : "", operand ? "\"" : "?");
+        fputs("penstock transcript: ", err);
+        if (operand)
+            fprintf(err, "there is no \"%.60s\". ", operand);
+        fprintf(err, "%sIt takes export, render, rerender or list; see penstock transcript --help\n",
+                operand ? "" : "what to do? ");
         return USAGE_ERROR;
     }
     if (values[TRANSCRIPT_LIMIT] && (value_count(span_str(values[TRANSCRIPT_LIMIT]), &limit) || limit == 0)) {
