@@ -1,6 +1,6 @@
 /*
  * Feeds one API's events through the reply chain, one a read, for counting instructions:
- *   valgrind --tool=callgrind build/release/bench_events API N [record]
+ *   valgrind --tool=callgrind build/release/bench_events SAMPLE N [record]
  * with two values of N: the difference, divided by the difference of N, is what an event costs. The text is
  * the same for every API. With `record` the reply is also kept for a thread.
  */
@@ -44,6 +44,29 @@ static const struct sample samples[] = {
      "9,\"totalTokenCount\": 12},"
      "\"modelVersion\": \"m-1\",\"responseId\": \"abc\"}\r\n\r\n",
      ""},
+    {"openai-chat-reasoning", API_OPENAI_CHAT, REPLY_SSE,
+     "data: "
+     "{\"id\":\"chatcmpl-2c06b0e20bb5ce01\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,"
+     "\"model\":\"m-1\","
+     "\"service_tier\":\"default\",\"system_fingerprint\":\"fp_0123456789\",\"choices\":[{\"index\":0,"
+     "\"delta\":{\"reasoning_content\":\"",
+     "\"},\"logprobs\":null,\"finish_reason\":null}],\"obfuscation\":\"ab\"}\n\n", ""},
+    {"openai-chat-arguments", API_OPENAI_CHAT, REPLY_SSE,
+     "data: "
+     "{\"id\":\"chatcmpl-2c06b0e20bb5ce01\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,"
+     "\"model\":\"m-1\","
+     "\"service_tier\":\"default\",\"system_fingerprint\":\"fp_0123456789\",\"choices\":[{\"index\":0,"
+     "\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"",
+     "\"}}]},\"logprobs\":null,\"finish_reason\":null}],\"obfuscation\":\"ab\"}\n\n", ""},
+    {"anthropic-messages-thinking", API_ANTHROPIC_MESSAGES, REPLY_SSE,
+     "event: content_block_delta\ndata: "
+     "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"",
+     "\"}}\n\n", ""},
+    {"openai-responses-reasoning", API_OPENAI_RESPONSES, REPLY_SSE,
+     "event: response.reasoning_summary_text.delta\ndata: "
+     "{\"type\":\"response.reasoning_summary_text.delta\",\"item_id\":\"rs_0123456789abcdef\","
+     "\"output_index\":0,\"summary_index\":0,\"delta\":\"",
+     "\",\"sequence_number\":%d,\"obfuscation\":\"ab\"}\n\n", ""},
     {"ollama", API_OLLAMA, REPLY_NDJSON,
      "{\"model\":\"m-1\",\"created_at\":\"2026-01-05T10:00:00.123456Z\",\"message\":{\"role\":\"assistant\","
      "\"content\":\"",
@@ -128,7 +151,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; (argc == 3 || record) && i < sizeof samples / sizeof samples[0]; i++)
         if (strcmp(argv[1], samples[i].name) == 0)
             return run(&samples[i], (int)strtol(argv[2], NULL, 10), record);
-    fputs("usage: bench_events openai-chat|openai-responses|anthropic-messages|gemini|ollama N [record]\n",
-          stderr);
+    fputs("usage: bench_events SAMPLE N [record], with one of the samples\n", stderr);
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        fprintf(stderr, "  %s\n", samples[i].name);
     return 2;
 }

@@ -58,10 +58,24 @@ static inline void recorder_text(struct recorder *r, uint32_t channel, struct sp
     }
 }
 
+/* A piece of reasoning, and room for it. */
+static inline bool recorder_take_piece(struct recorder *r, const struct note *note)
+{
+    struct buf *to = &r->reasoning;
+    if (note->kind != NOTE_REASONING || note->value.p[0] != '"' || r->broken || r->reasoning_cut ||
+        to->n + note->value.n >= to->room)
+        return false;
+    memcpy(to->data + to->n, note->value.p + 1, note->value.n - 2);
+    to->n += note->value.n - 2;
+    return true;
+}
+
 /* An event that the filter takes. Once, however often it is read. */
 static inline void recorder_event(struct recorder *r, const struct reply_event *e)
 {
-    if (e->nnotes || e->error || e->ends_stream)
+    if (!e->nnotes && !e->error && !e->ends_stream)
+        return;
+    if (e->nnotes != 1 || e->error || e->ends_stream || !recorder_take_piece(r, &e->notes[0]))
         recorder_take_notes(r, e);
 }
 

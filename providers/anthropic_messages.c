@@ -280,10 +280,8 @@ NOT_INLINE static void note_block(struct reply_event *e, const struct part *bloc
     notes_sources(e, rest->citations, NULL, "url");
 }
 
-static void note_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
+NOT_INLINE static void note_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
 {
-    if (!rest->any)
-        return;
     notes_string(e, NOTE_REASONING, 0, rest->thinking);
     notes_string(e, NOTE_CALL_MORE, number, rest->partial_json);
     notes_source(e, rest->citation, "url");
@@ -389,13 +387,21 @@ static void read_stream_event(struct reading *r)
 {
     struct reply_event *e = r->e;
     if (is_word(r->type, "content_block_delta")) {
-        read_delta(r, read_index(r->index));
+        uint32_t channel = read_index(r->index);
+        read_delta(r, channel);
+        if (r->rest && r->rest->any)
+            note_delta(e, r->rest, channel);
     } else if (is_word(r->type, "content_block_start")) {
-        read_start(r, read_index(r->index));
+        uint32_t channel = read_index(r->index);
+        read_start(r, channel);
+        if (r->rest)
+            note_block(e, &r->part, r->rest, channel);
     } else if (is_word(r->type, "content_block_stop")) {
         reply_event_delta(e, DELTA_CHANNEL_END, read_index(r->index), (struct span){0});
     } else if (is_word(r->type, "message_delta")) {
         e->ends_reply = json_type(r->part.stop_reason) == JSON_STRING;
+        if (r->rest)
+            notes_string(e, NOTE_FINISH, 0, r->part.stop_reason);
     } else if (is_word(r->type, "message_stop")) {
         e->ends_stream = true;
     } else if (is_word(r->type, "message_start")) {
@@ -403,18 +409,6 @@ static void read_stream_event(struct reading *r)
     } else if (is_error(r)) {
         e->error = true;
     }
-}
-
-NOT_INLINE static void note_stream_event(struct reading *r)
-{
-    struct reply_event *e = r->e;
-    uint32_t number = read_index(r->index);
-    if (is_word(r->type, "content_block_delta"))
-        note_delta(e, r->rest, number);
-    else if (is_word(r->type, "content_block_start"))
-        note_block(e, &r->part, r->rest, number);
-    else if (is_word(r->type, "message_delta"))
-        notes_string(e, NOTE_FINISH, 0, r->part.stop_reason);
 }
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
@@ -445,9 +439,6 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         e->ends_reply = r.content;
     } else {
         read_stream_event(&r);
-        /* A bare event is text and nothing else. */
-        if (r.rest && !e->bare)
-            note_stream_event(&r);
     }
     if (r.rest && e->error)
         notes_error(e, r.error);

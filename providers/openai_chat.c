@@ -269,28 +269,61 @@ static void read_annotations(struct walk *w, struct reading *r)
     }
 }
 
-static void note_call(struct reply_event *e, uint32_t number, struct span call)
+struct call {
+    struct span index, id, name, arguments; /* n = 0: absent */
+};
+
+/* A call, or its `function` (or `custom`). */
+static void read_call(struct walk *w, struct call *c)
 {
-    struct span index, function;
-    int64_t given;
-    if (json_type(call) != JSON_OBJECT)
+    struct span key, value;
+    if (!walk_enter(w, '{')) {
+        walk_skip(w, &value);
         return;
-    if (json_member(call, "index", &index) && json_int(index, &given) && given >= 0 && given < UINT32_MAX)
-        number = (uint32_t)given;
-    reply_event_note(e, NOTE_CALL, number, (struct span){0});
-    notes_member(e, NOTE_CALL_ID, number, call, "id");
-    if (!json_member(call, "function", &function) && !json_member(call, "custom", &function))
-        return;
-    notes_member(e, NOTE_CALL_NAME, number, function, "name");
-    notes_member(e, NOTE_CALL_MORE, number, function, "arguments");
-    notes_member(e, NOTE_CALL_MORE, number, function, "input");
+    }
+    while (walk_member(w, &key)) {
+        struct span *into = walk_key_is(w, key, "index")                                       ? &c->index
+                            : walk_key_is(w, key, "id")                                        ? &c->id
+                            : walk_key_is(w, key, "name")                                      ? &c->name
+                            : walk_key_is(w, key, "arguments") || walk_key_is(w, key, "input") ? &c->arguments
+                                                                                               : NULL;
+        if (walk_key_is(w, key, "function") || walk_key_is(w, key, "custom"))
+            read_call(w, c);
+        else if (walk_skip(w, &value) && into)
+            *into = value;
+    }
 }
 
-static void note_calls(struct reply_event *e, struct span list)
+static void note_call(struct reply_event *e, uint32_t number, const struct call *c)
 {
-    struct json_iter it = json_iter(list);
-    for (uint32_t i = 0; json_next(&it) == 1; i++)
-        note_call(e, i, it.value);
+    int64_t given;
+    if (c->index.n && json_int(c->index, &given) && given >= 0 && given < UINT32_MAX)
+        number = (uint32_t)given;
+    if (c->id.n || c->name.n || e->whole) {
+        reply_event_note(e, NOTE_CALL, number, (struct span){0});
+        notes_value(e, NOTE_CALL_ID, number, c->id);
+        notes_value(e, NOTE_CALL_NAME, number, c->name);
+    }
+    notes_value(e, NOTE_CALL_MORE, number, c->arguments);
+}
+
+/* Calls of tools, when they are noted; a list, or one as it was before there were several. */
+static void read_calls(struct walk *w, bool list, struct reading *r)
+{
+    const char *start = (walk_peek(w), w->at);
+    struct call c = {.id = {0}};
+    if (!list || !walk_enter(w, '[')) {
+        read_call(w, &c);
+        if (!list && *start == '{')
+            note_call(r->e, 0, &c);
+    } else {
+        for (uint32_t i = 0; walk_item(w); i++) {
+            c = (struct call){.id = {0}};
+            read_call(w, &c);
+            note_call(r->e, i, &c);
+        }
+    }
+    r->bare = r->bare && *start == 'n';
 }
 
 /* What a message says besides its text. */
@@ -305,13 +338,6 @@ NOT_INLINE static void note_message(const struct walk *w, struct span key, struc
         r->reasoned = r->reasoned || string;
     } else if (walk_key_is(w, key, "refusal")) {
         notes_string(e, NOTE_REFUSAL, 0, value);
-    } else if (walk_key_is(w, key, "tool_calls")) {
-        if (json_type(value) == JSON_ARRAY)
-            note_calls(e, value);
-    } else if (walk_key_is(w, key, "function_call")) { /* how calls were made before there were several */
-        reply_event_note(e, NOTE_CALL, 0, (struct span){0});
-        notes_member(e, NOTE_CALL_NAME, 0, value, "name");
-        notes_member(e, NOTE_CALL_MORE, 0, value, "arguments");
     }
 }
 
@@ -319,6 +345,11 @@ NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading
 {
     struct walk named = *w;
     struct span value;
+    bool calls = r->e->noting && walk_key_is(w, key, "tool_calls");
+    if (calls || (r->e->noting && walk_key_is(w, key, "function_call"))) {
+        read_calls(w, calls, r);
+        return;
+    }
     if (!walk_skip(w, &value) || !is_something(value))
         return;
     r->bare = false;

@@ -390,14 +390,14 @@ static void read_response_event(struct reading *r, const struct members *m, enum
         set_report(r->e, m->response);
 }
 
-static void read_stream_event(struct reply_event *e, const struct members *m)
+static enum kind read_stream_event(struct reply_event *e, const struct members *m)
 {
     struct reading r = {.e = e, .channel = channel_of(m->output_index, m->content_index)};
     enum kind kind = kind_of(m->type);
     switch (kind) {
     case KIND_TEXT_DELTA:
         if (json_type(m->delta) != JSON_STRING)
-            return;
+            return kind;
         e->bare = m->bare && m->part.n + m->item.n + m->response.n == 0 &&
                   (m->logprobs.n == 0 || json_type(m->logprobs) == JSON_ARRAY || !is_something(m->logprobs));
         add_text(&r, m->delta, m->logprobs, (struct span){0});
@@ -432,6 +432,7 @@ static void read_stream_event(struct reply_event *e, const struct members *m)
             e->error = true; /* how servers say it that have no event for it */
         break;
     }
+    return kind;
 }
 
 /* ---- notes ---- */
@@ -543,12 +544,13 @@ static void note_piece(struct reply_event *e, struct span type, const struct mem
         reply_event_note(e, NOTE_REASONING_BREAK, 0, (struct span){0});
 }
 
-NOT_INLINE static void note_stream_event(struct reply_event *e, const struct members *m, struct span root)
+NOT_INLINE static void note_stream_event(struct reply_event *e, const struct members *m, enum kind kind,
+                                         struct span root)
 {
     struct span type;
     int64_t index = 0;
     uint32_t number = m->output_index.n && json_int(m->output_index, &index) ? (uint32_t)index : 0;
-    switch (kind_of(m->type)) {
+    switch (kind) {
     case KIND_ITEM_ADDED:
     case KIND_ITEM_DONE:
         if (json_type(m->item) == JSON_OBJECT && json_member(m->item, "type", &type))
@@ -612,9 +614,9 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
             note_whole(e, &m, root);
         return;
     }
-    read_stream_event(e, &m);
+    enum kind kind = read_stream_event(e, &m);
     if (e->noting && !e->bare)
-        note_stream_event(e, &m, root);
+        note_stream_event(e, &m, kind, root);
     if (is_digits(m.number)) {
         e->number_at = e->json_at + (size_t)(m.number.p - e->json.p);
         e->number_n = m.number.n;

@@ -9,7 +9,7 @@
 
 enum { OPTIONS = 12, LONG = 256 };
 
-enum { USAGE_ERROR = 2, LISTEN_MOST = 8192 };
+enum { USAGE_ERROR = 2, LISTEN_MOST = 8192, TRANSCRIPT_OPERANDS = 3 };
 
 struct option_row {
     const char *name;
@@ -149,10 +149,11 @@ static int letters(const char *operand)
     return n;
 }
 
-/* Whether the command takes as many operands as one likes. */
-static bool takes_many(const struct command *c)
+static int operands_most(const struct command *c)
 {
-    return c->operand && strstr(c->operand, "…");
+    if (c->command == CLI_TRANSCRIPT)
+        return TRANSCRIPT_OPERANDS;
+    return !c->operand ? 0 : strstr(c->operand, "…") ? INT_MAX : 1;
 }
 
 static void print_general_help(FILE *out)
@@ -338,7 +339,7 @@ static int run_command(struct cli *cli, const struct command *c, int argc, char 
     int status = read_options(cli, c, argc, argv, values, out, err);
     if (status)
         return status < 0 ? 0 : status;
-    int left = argc - optind, most = !c->operand ? 0 : takes_many(c) ? INT_MAX : 1;
+    int left = argc - optind, most = operands_most(c);
     if (left > most) {
         fprintf(err, "penstock %s: unexpected \"%.60s\"; see penstock %s --help\n", c->name,
                 argv[optind + most], c->name);
@@ -477,11 +478,11 @@ static int finish_transcript(struct cli *cli, const char *const values[OPTIONS],
     while (action < 4 && (!operand || strcmp(operand, actions[action]) != 0))
         action++;
     if (action == 4) {
-        fprintf(err,
-                "penstock transcript: %s%.60s%s; it takes export, render, rerender or list, see penstock "
-                "transcript "
-                "--help\n",
-                operand ? "there is no \"" : "what to do", operand ? operand : "", operand ? "\"" : "?");
+        fputs("penstock transcript: ", err);
+        if (operand)
+            fprintf(err, "there is no \"%.60s\". ", operand);
+        fprintf(err, "%sIt takes export, render, rerender or list; see penstock transcript --help\n",
+                operand ? "" : "what to do? ");
         return USAGE_ERROR;
     }
     if (values[TRANSCRIPT_LIMIT] && (value_count(span_str(values[TRANSCRIPT_LIMIT]), &limit) || limit == 0)) {

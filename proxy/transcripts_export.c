@@ -159,6 +159,20 @@ static void read_times(struct export *x)
 
 /* ---- one thread ---- */
 
+/* It has another date now. Files that were in both directories are said in one line. */
+static void tell_moved(struct export *x, const struct directory_report *r)
+{
+    struct span names = buf_span(&r->clashes);
+    progress_clear(&x->bar);
+    fprintf(stderr, "%s: moved from %s", r->path, r->moved_from);
+    for (const char *comma = "; newer ones replaced "; names.n; comma = ", ") {
+        size_t n = (size_t)((const char *)memchr(names.p, '\n', names.n) - names.p);
+        fprintf(stderr, "%s%.*s", comma, (int)n, names.p);
+        names = span_from(names, n + 1);
+    }
+    fputc('\n', stderr);
+}
+
 static void tell(struct export *x, const struct transcript *t, const struct directory_report *r)
 {
     struct buf alert;
@@ -173,13 +187,7 @@ static void tell(struct export *x, const struct transcript *t, const struct dire
         fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
     }
     if (r->moved_from)
-        for (struct span names = buf_span(&r->clashes); names.n;) {
-            size_t n = (size_t)((const char *)memchr(names.p, '\n', names.n) - names.p);
-            progress_clear(&x->bar);
-            fprintf(stderr, "warning: %s: the newer %.*s stays, that of %s is gone\n", r->path, (int)n,
-                    names.p, r->moved_from);
-            names = span_from(names, n + 1);
-        }
+        tell_moved(x, r);
 }
 
 static int write_thread(struct export *x, const struct transcript *t, struct span raw, struct error *e)

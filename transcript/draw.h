@@ -65,8 +65,9 @@ void draw_take_sources(struct drawing *d, size_t record);
 
 /* step.c: whether a sub is this turn's to draw and not drawn yet; it is then marked as drawn. */
 bool draw_take_sub(struct drawing *d, size_t sub);
-/* item.c: what a turn's own copy of an anchor holds besides, when a record (or nothing) was drawn for it. */
-void draw_rest(struct drawing *d, const json_t *anchor);
+/* item.c: what a turn's own copy of a payload holds that is this turn's to draw, when something else was
+ * drawn in the copy's place. */
+void draw_rest(struct drawing *d, const json_t *copy);
 /* A turn's step, as parts. */
 void draw_step(struct drawing *d, json_t *step, size_t number);
 /* " · text", if there is one. */

@@ -210,9 +210,9 @@ static void fold_nested(struct drawing *d, json_t *payload)
     draw_fold(d, &fold);
 }
 
-void draw_rest(struct drawing *d, const json_t *anchor)
+void draw_rest(struct drawing *d, const json_t *copy)
 {
-    json_t *steps = raw_list(anchor, "steps"), *step, *item;
+    json_t *steps = raw_list(copy, "steps"), *step, *item;
     unsigned depth = d->depth;
     size_t s, i;
     if (!d->own || depth > 0)
@@ -270,10 +270,12 @@ static void draw_workflow_item(struct drawing *d, json_t *payload, struct span t
         return;
     }
     size_t record = id.n && d->own ? names_find(&d->t->record_ids, id) : NAMES_NONE;
-    if (record != NAMES_NONE && !take_copy(d, record))
-        draw_reference(d, headline, record, 0);
-    else
+    if (record == NAMES_NONE || take_copy(d, record)) {
         fold_nested(d, payload);
+        return;
+    }
+    draw_reference(d, headline, record, 0);
+    draw_rest(d, payload);
 }
 
 void draw_items(struct drawing *d, const json_t *step, const json_t *but)

@@ -69,7 +69,7 @@ int print_json(struct span value, unsigned level, struct buf *out)
 bool print_find(struct span document, const char *name, struct span *value)
 {
     struct span root;
-    return json_document(document, &root) && json_member(root, name, value);
+    return document.n && json_document(document, &root) && json_member(root, name, value);
 }
 
 static int print_member(const char *name, struct span value, bool *any, struct buf *out)

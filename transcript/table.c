@@ -34,7 +34,7 @@ static void add_cell(const json_t *value, struct buf *out)
     else if (json_is_real(value))
         add_real(json_real_value(value), &text);
     else if (value && !json_is_null(value))
-        json_dump_callback(value, append, &text, JSON_COMPACT | JSON_ENCODE_ANY);
+        json_dump_callback(value, append, &text, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     text_cell(buf_span(&text), out);
     buf_free(&text);
 }

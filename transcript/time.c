@@ -89,10 +89,11 @@ static bool split(int64_t us, struct tm *tm, int *fraction)
     int64_t rest = us % SECOND;
     if (rest < 0)
         rest += SECOND;
-    time_t seconds = (time_t)((us - rest) / SECOND);
     *fraction = (int)rest;
-    return us >= INT64_MIN + SECOND && gmtime_r(&seconds, tm) && tm->tm_year >= 1 - 1900 &&
-           tm->tm_year <= 9999 - 1900;
+    if (us < INT64_MIN + SECOND)
+        return false;
+    time_t seconds = (time_t)((us - rest) / SECOND);
+    return gmtime_r(&seconds, tm) && tm->tm_year >= 1 - 1900 && tm->tm_year <= 9999 - 1900;
 }
 
 bool time_print(int64_t us, struct buf *out)

@@ -66,6 +66,17 @@ static void mistakes(void **state)
         {{"penstock", "check", "--help=foo"},
          "penstock check: --help takes no value; see penstock check --help"},
         {{"penstock", "help", "chek"}, "unknown command \"chek\"; did you mean check?"},
+        {{"penstock", "transcript"}, "what to do? It takes export, render, rerender or list"},
+        {{"penstock", "transcript", "exprot"}, "there is no \"exprot\". It takes export"},
+        {{"penstock", "transcript", "export", "--out", "x"},
+         "say penstock transcript export THREAD --out DIR, or export --all --out DIR"},
+        {{"penstock", "transcript", "export", "t"}, "export THREAD --out DIR"},
+        {{"penstock", "transcript", "export", "t", "--all", "--out", "x"}, "export THREAD --out DIR"},
+        {{"penstock", "transcript", "render", "--out", "x"}, "say penstock transcript render FILE [FILE]"},
+        {{"penstock", "transcript", "render", "a", "b", "c", "--out", "x"}, "unexpected \"c\""},
+        {{"penstock", "transcript", "rerender"}, "say penstock transcript rerender DIR"},
+        {{"penstock", "transcript", "list", "t"}, "say penstock transcript list"},
+        {{"penstock", "transcript", "rerender", "x", "--limit", "0"}, "--limit must be a number from 1 on"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct run r = run(rows[i].words);
@@ -83,7 +94,8 @@ static void help(void **state)
         const char *words[ARGUMENTS];
         const char *said[8];
     } rows[] = {
-        {{"penstock", "--help"}, {"serve", "check", "demo", "extract", "convert", "--version"}},
+        {{"penstock", "--help"},
+         {"serve", "check", "demo", "extract", "convert", "transcript", "--version"}},
         {{"penstock", "-h"}, {"Usage: penstock COMMAND"}},
         {{"penstock", "help"}, {"Usage: penstock COMMAND"}},
         {{"penstock", "help", "demo"}, {"Usage: penstock demo"}},
@@ -96,6 +108,9 @@ static void help(void **state)
         {{"penstock", "demo", "-h"}, {"[PENSTOCK_LIVE]", "[PENSTOCK_DEMO_OUT]", "[PENSTOCK_DEMO_PORT]"}},
         {{"penstock", "extract", "--help"}, {"[FILE]", "[PENSTOCK_EXTRACT_OUT]"}},
         {{"penstock", "convert", "--help"}, {"convert [OPTION…] FILE…", "[PENSTOCK_CONVERT_OUT]"}},
+        {{"penstock", "transcript", "--help"},
+         {"transcript [OPTION…] ACTION…", "export THREAD|--all", "rerender DIR", "[PENSTOCK_STATE_DIR]",
+          "[PENSTOCK_TRANSCRIPT_ORG]", "[PENSTOCK_TRANSCRIPT_ALL]"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct run r = run(rows[i].words);
@@ -162,6 +177,42 @@ static void options_and_environment(void **state)
     assert_string_equal(r.cli.serve.config_path, "/c.yaml");
     done(&r);
     unsetenv("PENSTOCK_CONFIG");
+}
+
+static void transcripts(void **state)
+{
+    (void)state;
+    struct run r =
+        run((const char *const[ARGUMENTS]){"penstock", "transcript", "render", "--out=o", "a", "b"});
+    assert_int_equal(r.cli.command, CLI_TRANSCRIPT);
+    assert_int_equal(r.cli.transcript.action, TRANSCRIPT_RENDER);
+    assert_string_equal(r.cli.transcript.files[0], "a");
+    assert_string_equal(r.cli.transcript.files[1], "b");
+    assert_string_equal(r.cli.transcript.out, "o");
+    done(&r);
+    r = run((const char *const[ARGUMENTS]){"penstock", "transcript", "rerender", "d", "--limit", "3",
+                                           "--thread-json"});
+    assert_int_equal(r.cli.transcript.action, TRANSCRIPT_RERENDER);
+    assert_string_equal(r.cli.transcript.directory, "d");
+    assert_int_equal(r.cli.transcript.limit, 3);
+    assert_true(r.cli.transcript.thread_json);
+    assert_false(r.cli.transcript.dry_run);
+    done(&r);
+    setenv("PENSTOCK_TRANSCRIPT_ALL", "yes", 1);
+    setenv("PENSTOCK_OUT", "o", 1);
+    setenv("PENSTOCK_TRANSCRIPT_ORG", "acme", 1);
+    setenv("PENSTOCK_STATE_DIR", "s", 1);
+    r = run((const char *const[ARGUMENTS]){"penstock", "transcript", "export", "--force"});
+    assert_int_equal(r.cli.transcript.action, TRANSCRIPT_EXPORT);
+    assert_null(r.cli.transcript.thread);
+    assert_string_equal(r.cli.transcript.org, "acme");
+    assert_string_equal(r.cli.transcript.state_dir, "s");
+    assert_true(r.cli.transcript.force);
+    done(&r);
+    unsetenv("PENSTOCK_TRANSCRIPT_ALL");
+    unsetenv("PENSTOCK_OUT");
+    unsetenv("PENSTOCK_TRANSCRIPT_ORG");
+    unsetenv("PENSTOCK_STATE_DIR");
 }
 
 /* Options win over the environment, and a later config_load, as on SIGHUP, comes to the same. */
@@ -263,6 +314,7 @@ int main(void)
         cmocka_unit_test(mistakes),
         cmocka_unit_test(help),
         cmocka_unit_test(options_and_environment),
+        cmocka_unit_test(transcripts),
         cmocka_unit_test(serve_settings),
         cmocka_unit_test(several_listeners),
         cmocka_unit_test(check),
