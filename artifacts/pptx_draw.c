@@ -303,6 +303,7 @@ static void put_table(struct pptx *p, const struct pptx_item *item, const struct
     double size = pptx_letters(item, scale);
     if (!columns || !row)
         return;
+    bool rtl = row->first && markdown_is_rtl(row->first->runs);
     buf_printf(
         &p->xml,
         "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id=\"%u\" name=\"Table %u\"/><p:cNvGraphicFramePr>"
@@ -312,7 +313,8 @@ static void put_table(struct pptx *p, const struct pptx_item *item, const struct
     buf_adds(
         &p->xml,
         "<a:graphic><a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/table\"><a:tbl>"
-        "<a:tblPr firstRow=\"1\"/><a:tblGrid>");
+        "<a:tblPr firstRow=\"1\"");
+    buf_adds(&p->xml, rtl ? " rtl=\"1\"/><a:tblGrid>" : "/><a:tblGrid>");
     for (unsigned c = 0; c < columns; c++)
         buf_printf(&p->xml, "<a:gridCol w=\"%d\"/>", (int)(box->width / columns * PPTX_POINT));
     buf_adds(&p->xml, "</a:tblGrid>");

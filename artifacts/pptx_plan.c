@@ -14,6 +14,7 @@ enum { SLIDE_LEVEL = 2, GAP = 6, CELL_PAD = 8, CELL_SIDES = 12, NARROW = 12, IMA
 /* Of the size of the letters: a line's height and a character's width, of fonts that take much room, since
  * the reader's program chooses the font. */
 #define LINE      1.36
+#define CODE_LINE 1.22
 #define CHARACTER 0.56
 
 void pptx_refuse(struct pptx *p, enum render_status status, const char *why)
@@ -122,7 +123,7 @@ static double code_height(const struct pptx_item *item, double width, double siz
         lines += lines_of((double)office_width(span_of(left.p, n)) * 1.25, width - 2 * CELL_PAD, size);
         left = span_from(left, end ? n + 1 : n);
     }
-    return lines * size * LINE + 2 * CELL_PAD + GAP;
+    return lines * size * CODE_LINE + 2 * CELL_PAD + GAP;
 }
 
 double pptx_item_height(const struct pptx *p, const struct pptx_item *item, double width, double scale)
@@ -420,7 +421,7 @@ static bool split(struct pptx_item *item, double height, double scale, struct pp
         while (at < item->code.n) {
             const char *end = memchr(item->code.p + at, '\n', item->code.n - at);
             size_t n = end ? (size_t)(end - item->code.p) - at : item->code.n - at;
-            used += size * LINE *
+            used += size * CODE_LINE *
                     lines_of((double)office_width(span_of(item->code.p + at, n)) * 1.25,
                              PPTX_BODY_WIDTH - 2 * CELL_PAD, size);
             if (used > height)

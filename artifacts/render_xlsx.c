@@ -20,6 +20,8 @@ enum {
     STYLE_HEAD = 1,
     STYLE_FIRST = 2,
     WIDTH_LEAST = 8,
+    LINE_POINTS = 15, /* of a row's height */
+    ROW_POINTS = 409, /* no row may be higher */
     WIDTH_MOST = 60,
     FLUSH = 256 * 1024,
     PROBES = 32,
@@ -212,8 +214,10 @@ static void put_styles(struct writer *w)
         "<patternFill patternType=\"solid\"><fgColor rgb=\"FF%s\"/><bgColor indexed=\"64\"/>"
         "</patternFill></fill></fills><borders count=\"1\"><border><left/><right/><top/><bottom/>"
         "<diagonal/></border></borders><cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" "
-        "fillId=\"0\" borderId=\"0\"/></cellStyleXfs><cellXfs count=\"%zu\"><xf numFmtId=\"0\" fontId=\"0\" "
-        "fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"2\" borderId=\"0\" "
+        "fillId=\"0\" borderId=\"0\" applyAlignment=\"1\"><alignment "
+        "vertical=\"top\"/></xf></cellStyleXfs><cellXfs count=\"%zu\"><xf numFmtId=\"0\" fontId=\"0\" "
+        "fillId=\"0\" borderId=\"0\" xfId=\"0\" applyAlignment=\"1\"><alignment vertical=\"top\"/></xf><xf "
+        "numFmtId=\"0\" fontId=\"1\" fillId=\"2\" borderId=\"0\" "
         "xfId=\"0\" applyFont=\"1\" applyFill=\"1\" applyAlignment=\"1\"><alignment vertical=\"center\" "
         "wrapText=\"1\"/></xf>",
         ground, w->styles_n + STYLE_FIRST);
@@ -223,10 +227,8 @@ static void put_styles(struct writer *w)
                    w->styles[i].format.n ? " applyNumberFormat=\"1\"" : "");
         bool centred = span_is(w->styles[i].format, TRUTH) ||
                        memchr(w->styles[i].format.p, 'y', w->styles[i].format.n); /* dates */
-        buf_adds(b, w->styles[i].wrap
-                        ? " applyAlignment=\"1\"><alignment vertical=\"top\" wrapText=\"1\"/></xf>"
-                    : centred ? " applyAlignment=\"1\"><alignment horizontal=\"center\"/></xf>"
-                              : "/>");
+        buf_printf(b, " applyAlignment=\"1\"><alignment%s vertical=\"top\"%s/></xf>",
+                   centred ? " horizontal=\"center\"" : "", w->styles[i].wrap ? " wrapText=\"1\"" : "");
     }
     buf_adds(b, "</cellXfs><cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" builtinId=\"0\"/>"
                 "</cellStyles></styleSheet>");
@@ -421,6 +423,35 @@ static void put_sheet_head(struct writer *w, const struct xlsx_sheet *sheet, siz
     buf_adds(b, sheet->columns_n ? "</cols><sheetData>" : "<sheetData>");
 }
 
+/* Lines that a text takes in its column. */
+static size_t lines_of(const struct xlsx_column *column, struct span text)
+{
+    size_t lines = 0, room = column->width > 1 ? (size_t)column->width : 1;
+    while (text.n) {
+        const char *end = memchr(text.p, '\n', text.n);
+        size_t n = end ? (size_t)(end - text.p) : text.n, width = office_width(span_of(text.p, n));
+        lines += width <= room ? 1 : (width + width / 10 + room - 1) / room; /* words leave gaps */
+        text = span_from(text, end ? n + 1 : n);
+    }
+    return lines;
+}
+
+/* The height of a row with wrapped text: not every program finds it out by itself. */
+static void put_height(struct writer *w, const struct xlsx_sheet *sheet, size_t r)
+{
+    size_t most = 1;
+    const struct xlsx_cell *cells = &w->book->cells[sheet->rows[r].first];
+    for (uint32_t c = 0; c < sheet->rows[r].n; c++) {
+        if (!cells[c].text.n || (!sheet->columns[c].wrap && !memchr(cells[c].text.p, '\n', cells[c].text.n)))
+            continue;
+        size_t lines = lines_of(&sheet->columns[c], cells[c].text);
+        most = lines > most ? lines : most;
+    }
+    if (most > 1)
+        buf_printf(&w->xml, " ht=\"%zu\" customHeight=\"1\"",
+                   most * LINE_POINTS < ROW_POINTS ? most * LINE_POINTS : (size_t)ROW_POINTS);
+}
+
 static bool put_sheet(struct writer *w, struct xlsx_sheet *sheet, size_t index)
 {
     struct buf *b = &w->xml;
@@ -432,7 +463,9 @@ static bool put_sheet(struct writer *w, struct xlsx_sheet *sheet, size_t index)
     for (size_t r = 0; r < sheet->rows_n; r++) {
         buf_adds(b, "<row r=\"");
         buf_add_number(b, r + 1);
-        buf_adds(b, "\">");
+        buf_addc(b, '"');
+        put_height(w, sheet, r);
+        buf_addc(b, '>');
         for (uint32_t c = 0; c < sheet->rows[r].n; c++)
             if (!put_cell(w, sheet, r, c))
                 return false;

@@ -108,6 +108,29 @@ static void too_much_goes_on_the_next_slide(void **state)
     buf_free(&source);
 }
 
+/* Words are wrapped whole, so three of twelve letters each take three lines of a column that has room for some
+ * twenty letters. */
+static void rows_take_the_lines_of_their_words(void **state)
+{
+    struct buf long_words, short_words;
+    (void)state;
+    buf_init(&long_words, 1 << 16);
+    buf_init(&short_words, 1 << 16);
+    buf_adds(&long_words, "# T\n\n|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n");
+    buf_adds(&short_words, "# T\n\n|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n");
+    for (int i = 0; i < 40; i++) {
+        buf_adds(&long_words, "| aaaaaaaaaaaa bbbbbbbbbbbb cccccccccccc |||||\n");
+        buf_adds(&short_words, "| aaaaa bbbbb ccccc ddddd eeeee fffff gg |||||\n");
+    }
+    struct made m = render(buf_cstr(&long_words)), other = render(buf_cstr(&short_words));
+    assert_int_equal(m.status, RENDER_OK);
+    assert_true(slides(&m) > slides(&other)); /* as many letters */
+    made_free(&m);
+    made_free(&other);
+    buf_free(&long_words);
+    buf_free(&short_words);
+}
+
 static void json_without_slides_is_refused(void **state)
 {
     (void)state;
@@ -122,6 +145,7 @@ int main(void)
         cmocka_unit_test(headings_and_rules_begin_slides),
         cmocka_unit_test(slides_hold_what_the_source_says),
         cmocka_unit_test(too_much_goes_on_the_next_slide),
+        cmocka_unit_test(rows_take_the_lines_of_their_words),
         cmocka_unit_test(json_without_slides_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,6 +228,25 @@ static void other_forms_are_read(void **state)
     made_free(&m);
 }
 
+#define LINES "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\n"
+
+/* A row is as high as its lines, since not every program finds that out by itself. */
+static void rows_are_high_enough(void **state)
+{
+    (void)state;
+    struct made m = good("a,b\nshort,\"one\ntwo\nthree\"\n"
+                         "this text has so many words that it is wider than the sixty characters that are a "
+                         "column's most,x\nshort,x\n");
+    const char *sheet = part(&m, SHEET);
+    assert_holds(sheet, "<row r=\"2\" ht=\"45\" customHeight=\"1\">");
+    assert_holds(sheet, "<row r=\"3\" ht=\"30\" customHeight=\"1\">");
+    assert_holds(sheet, "<row r=\"4\">");
+    made_free(&m);
+    m = good("a\n\"" LINES LINES LINES LINES "\"\n");
+    assert_holds(part(&m, SHEET), "<row r=\"2\" ht=\"409\" ");
+    made_free(&m);
+}
+
 static void what_cannot_be_a_workbook_is_refused(void **state)
 {
     (void)state;
@@ -295,6 +314,7 @@ int main(void)
         cmocka_unit_test(formulas_stay_within_the_workbook),
         cmocka_unit_test(number_formats_are_checked),
         cmocka_unit_test(other_forms_are_read),
+        cmocka_unit_test(rows_are_high_enough),
         cmocka_unit_test(what_cannot_be_a_workbook_is_refused),
         cmocka_unit_test(bytes_of_any_kind_make_good_xml),
         cmocka_unit_test(the_same_source_gives_the_same_bytes),
