@@ -327,18 +327,19 @@ static void put_list(struct page *p, const struct markdown_block *list, unsigned
 
 static void put_quote(struct page *p, const struct markdown_block *b)
 {
-    double left = p->left;
-    bool barred = p->right - p->left >= NARROW && p->n_bars < PAGE_BARS;
+    double left = p->left, right = p->right;
+    bool barred = p->right - p->left >= NARROW && p->n_bars < PAGE_BARS, rtl = first_is_rtl(b);
     page_gap(p, PARAGRAPH_GAP);
     page_group(p, "BlockQuote");
     if (barred) {
-        page_bar_open(p, p->left + 2);
-        p->left += 13;
+        page_bar_open(p, rtl ? p->right - 4 : p->left + 2); /* where the lines begin */
+        *(rtl ? &p->right : &p->left) += rtl ? -13 : 13;
     }
     page_blocks(p, b->first);
     if (barred)
         page_bar_close(p);
     p->left = left;
+    p->right = right;
     page_ungroup(p, "BlockQuote");
     page_gap(p, PARAGRAPH_GAP);
 }

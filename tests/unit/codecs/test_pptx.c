@@ -154,8 +154,8 @@ static void more_than_a_hundred_slides_are_refused(void **state)
     buf_free(&source);
 }
 
-/* Words are wrapped whole, so three of ten letters each take three lines of a column that has room for
- * sixteen letters. */
+/* Words are wrapped whole, so three of twelve letters each take three lines of a column that has room for
+ * some twenty letters. */
 static void rows_take_the_lines_of_their_words(void **state)
 {
     struct buf long_words, short_words;
@@ -165,8 +165,8 @@ static void rows_take_the_lines_of_their_words(void **state)
     buf_adds(&long_words, "# T\n\n|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n");
     buf_adds(&short_words, "# T\n\n|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n");
     for (int i = 0; i < 40; i++) {
-        buf_adds(&long_words, "| aaaaaaaaaa bbbbbbbbbb cccccccccc |||||\n");
-        buf_adds(&short_words, "| aaaaa bbbbb ccccc ddd eee fff gg |||||\n");
+        buf_adds(&long_words, "| aaaaaaaaaaaa bbbbbbbbbbbb cccccccccccc |||||\n");
+        buf_adds(&short_words, "| aaaaa bbbbb ccccc ddddd eeeee fffff gg |||||\n");
     }
     struct made m = render(buf_cstr(&long_words)), other = render(buf_cstr(&short_words));
     assert_int_equal(m.status, RENDER_OK);

@@ -94,8 +94,7 @@ static void help(void **state)
         const char *words[ARGUMENTS];
         const char *said[8];
     } rows[] = {
-        {{"penstock", "--help"},
-         {"serve", "check", "demo", "extract", "convert", "transcript", "--version"}},
+        {{"penstock", "--help"}, {"serve", "check", "demo", "extract", "convert", "transcript", "--version"}},
         {{"penstock", "-h"}, {"Usage: penstock COMMAND"}},
         {{"penstock", "help"}, {"Usage: penstock COMMAND"}},
         {{"penstock", "help", "demo"}, {"Usage: penstock demo"}},
