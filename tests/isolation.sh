@@ -17,7 +17,7 @@ nm "$worker" | grep -q ' renderer_list$' && nm "$worker" | grep -q ' extractor_l
 nm "$proxy" | grep -q ' main$' || { echo "$proxy has no symbols" >&2 && exit 1; }
 
 fails "$proxy" "renderers or what they draw with" \
-  ' (render_(docx|xlsx|pptx|pdf|chart|csv|ics|zip)|renderer_(list|find)|markdown_|xlsx_|zip_|ics_|office_|chart_|draw_(colour|write|picture)|page_|md_parse|cairo_|pango_|FcInit)|\[lib(cairo|pango|md4c|fontconfig|freetype|harfbuzz|expat|xml2)'
+  ' (render_(docx|xlsx|pptx|pdf|chart|csv|ics|zip)|renderer_(list|find)|markdown_|xlsx_|zip_|ics_|office_|chart_|draw_(colour|write|picture)|page_(begin|blocks|table|text_layout)|md_parse|cairo_|pango_|FcInit)|\[lib(cairo|pango|md4c|fontconfig|freetype|harfbuzz|expat|xml2)'
 fails "$proxy" "extractors or what they read with" \
   ' (extract_[a-z]+_ops|extractor_list|pdf_text_|archive_|xml_(read|parse)|markup_|program_run|zip_|XML_|htmlParse)|\[lib(zip|poppler|sndfile|pocketsphinx|av)'
 fails "$proxy" "the spawner or the cage" ' (spawner_run|child_run|program_(prepare|layers)|sandbox_enter|seccomp_)|\[libseccomp'
