@@ -108,8 +108,8 @@ static void too_much_goes_on_the_next_slide(void **state)
     buf_free(&source);
 }
 
-/* Words are wrapped whole, so three of twelve letters each take three lines of a column that has room for some
- * twenty letters. */
+/* Words are wrapped whole, so three of twelve letters each take three lines of a column that has room for
+ * some twenty letters. */
 static void rows_take_the_lines_of_their_words(void **state)
 {
     struct buf long_words, short_words;
