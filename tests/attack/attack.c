@@ -200,7 +200,7 @@ static void attack_hostile(struct figures *f)
 {
     struct buf source;
     buf_init(&source, 256 << 20);
-    for (unsigned n = 0; n < ATTACK_HOSTILE; n++) {
+    for (unsigned n = 0; n < hostile_count(at.kinds); n++) {
         snprintf(at.name, sizeof at.name, "hostile %u, %s", n, hostile_source(at.kinds, n, at.most, &source));
         at.source = buf_span(&source);
         int status = 0;
@@ -322,6 +322,7 @@ static bool choose_renderer(const char *name)
             at.ops = renderer_list[i];
     at.kinds = !strcmp(name, "chart")                          ? chart_kinds
                : !strcmp(name, "xlsx") || !strcmp(name, "csv") ? table_kinds
+               : !strcmp(name, "ics") || !strcmp(name, "zip")  ? part_kinds
                                                                : markdown_kinds;
     return at.ops;
 }

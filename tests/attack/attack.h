@@ -1,9 +1,9 @@
 #ifndef ATTACK_H
 #define ATTACK_H
 /*
- * Sources that are meant to break a renderer: two hundred a renderer by a fixed list of kinds, and any number
- * of mutants of these and of good sources. All of it is a function of a seed, so that a finding can be made
- * again.
+ * Sources that are meant to break a renderer: two hundred and more a renderer by a fixed list of kinds, and
+ * any number of mutants of these and of good sources. All of it is a function of a seed, so that a finding
+ * can be made again.
  */
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 #include "base/span.h"
 #include "jobs/renderer.h"
 
-enum { ATTACK_HOSTILE = 200, ATTACK_MUTANT = 64 * 1024 };
+enum { ATTACK_HOSTILE = 200 /* at least */, ATTACK_MUTANT = 64 * 1024 };
 
 /* splitmix64. */
 struct dice {
@@ -32,8 +32,10 @@ struct kind {
     size_t most; /* repetitions; 0: as many as asked for */
 };
 /* A NULL name at the end. */
-extern const struct kind markdown_kinds[], table_kinds[], chart_kinds[];
+extern const struct kind markdown_kinds[], table_kinds[], chart_kinds[], part_kinds[];
 
+/* Of a list of kinds: each of them in four sizes, or more. */
+unsigned hostile_count(const struct kind *kinds);
 /* The n-th hostile source of a list of kinds, of at most `most` repetitions. Its kind's name. */
 const char *hostile_source(const struct kind *kinds, unsigned n, size_t most, struct buf *out);
 

@@ -104,13 +104,25 @@ static void expand(const char *pattern, size_t n, size_t i, struct dice *d, stru
         }
 }
 
+static unsigned count(const struct kind *kinds)
+{
+    unsigned n = 0;
+    while (kinds[n].name)
+        n++;
+    return n;
+}
+
+unsigned hostile_count(const struct kind *kinds)
+{
+    unsigned n = 4 * count(kinds);
+    return n < ATTACK_HOSTILE ? ATTACK_HOSTILE : n;
+}
+
 const char *hostile_source(const struct kind *kinds, unsigned n, size_t most, struct buf *out)
 {
     static const size_t sizes[] = {1, 40, 700, 9000, 150000};
     struct dice d = {n};
-    size_t many = 0;
-    while (kinds[many].name)
-        many++;
+    unsigned many = count(kinds);
     const struct kind *k = &kinds[n % many];
     size_t size = sizes[n / many < 5 ? n / many : 4];
     if (k->most && (size > k->most || size == sizes[4]))
