@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import { AnthropicUpstream, SIGNATURE } from './anthropic-upstream.js';
 import { Penstock } from './penstock.js';
-import { ARGUMENTS, CSV, TEXTS } from './upstream.js';
+import { ARGUMENTS, CSV_FILE, TEXTS } from './upstream.js';
 
 describe('the Anthropic SDK through Penstock', { timeout: 120_000 }, () => {
     let upstream, penstock, client;
@@ -35,7 +35,7 @@ describe('the Anthropic SDK through Penstock', { timeout: 120_000 }, () => {
     const checkTotals = async (artifacts) => {
         assert.deepEqual(artifacts.map((a) => a.filename), ['totals.csv']);
         const bytes = Buffer.from(await (await client.beta.files.download(artifacts[0].id)).arrayBuffer());
-        assert.equal(bytes.toString(), CSV);
+        assert.equal(bytes.toString(), CSV_FILE);
         assert.equal(artifacts[0].sha256, createHash('sha256').update(bytes).digest('hex'));
         const told = await client.beta.files.retrieveMetadata(artifacts[0].id);
         assert.equal(told.type, 'file');

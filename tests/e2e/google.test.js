@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GoogleGenAI } from '@google/genai';
 import { CALL, NativeUpstream, SIGNATURE } from './native-upstream.js';
 import { Penstock } from './penstock.js';
-import { CSV, TEXTS } from './upstream.js';
+import { CSV_FILE, TEXTS } from './upstream.js';
 
 const KEY = 'e2e-caller';
 
@@ -51,7 +51,7 @@ describe('the Google Gen AI SDK through Penstock', { timeout: 120_000 }, () => {
         assert.deepEqual(artifacts.map((a) => a.filename), ['totals.csv']);
         for (const request of [[artifacts[0].url], [`${penstock.url}/v1/files/${artifacts[0].id}/content`, { headers: { 'x-goog-api-key': KEY } }]]) {
             const bytes = Buffer.from(await (await fetch(...request)).arrayBuffer());
-            assert.equal(bytes.toString(), CSV);
+            assert.equal(bytes.toString(), CSV_FILE);
             assert.equal(artifacts[0].sha256, createHash('sha256').update(bytes).digest('hex'));
         }
     };

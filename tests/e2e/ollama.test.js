@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Ollama } from 'ollama';
 import { CALL, NativeUpstream } from './native-upstream.js';
 import { Penstock } from './penstock.js';
-import { CSV, TEXTS } from './upstream.js';
+import { CSV_FILE, TEXTS } from './upstream.js';
 
 const PROMPT = 'The totals, please.';
 
@@ -36,7 +36,7 @@ describe("Ollama's client through Penstock", { timeout: 120_000 }, () => {
     const checkTotals = async (artifacts) => {
         assert.deepEqual(artifacts.map((a) => a.filename), ['totals.csv']);
         const bytes = Buffer.from(await (await fetch(artifacts[0].url)).arrayBuffer());
-        assert.equal(bytes.toString(), CSV);
+        assert.equal(bytes.toString(), CSV_FILE);
         assert.equal(artifacts[0].sha256, createHash('sha256').update(bytes).digest('hex'));
     };
 

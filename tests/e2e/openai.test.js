@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { Penstock } from './penstock.js';
-import { ARGUMENTS, CSV, TEXTS, Upstream } from './upstream.js';
+import { ARGUMENTS, CSV_FILE, TEXTS, Upstream } from './upstream.js';
 
 const KEY = 'sk-e2e-caller';
 
@@ -46,7 +46,7 @@ describe('the OpenAI SDK through Penstock', { timeout: 120_000 }, () => {
         assert.equal(artifact.filename, 'totals.csv');
         assert.equal(artifact.format, 'csv');
         const bytes = await download(artifact.id);
-        assert.equal(bytes.toString(), CSV);
+        assert.equal(bytes.toString(), CSV_FILE);
         assert.equal(artifact.bytes, bytes.length);
         assert.equal(artifact.sha256, sha256(bytes));
         return artifact;
@@ -217,7 +217,7 @@ describe('the OpenAI SDK through Penstock', { timeout: 120_000 }, () => {
             assert.ok(artifact.url.startsWith(penstock.url));
             const reply = await fetch(artifact.url);
             assert.equal(reply.status, 200);
-            assert.equal(await reply.text(), CSV);
+            assert.equal(await reply.text(), CSV_FILE);
             assert.match(reply.headers.get('content-disposition'), /^attachment/);
             assert.equal(reply.headers.get('x-content-type-options'), 'nosniff');
         });
@@ -236,7 +236,7 @@ describe('the OpenAI SDK through Penstock', { timeout: 120_000 }, () => {
         });
 
         it('are found under the provider\'s own prefix too', async () => {
-            assert.equal((await download(artifact.id, connect('/openai/v1'))).toString(), CSV);
+            assert.equal((await download(artifact.id, connect('/openai/v1'))).toString(), CSV_FILE);
         });
 
         it('can be removed', async () => {

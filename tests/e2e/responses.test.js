@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { Penstock } from './penstock.js';
 import { ResponsesUpstream } from './responses-upstream.js';
-import { ARGUMENTS, CSV, TEXTS } from './upstream.js';
+import { ARGUMENTS, CSV_FILE, TEXTS } from './upstream.js';
 
 describe("the OpenAI SDK's Responses through Penstock", { timeout: 120_000 }, () => {
     let upstream, penstock, client;
@@ -37,7 +37,7 @@ describe("the OpenAI SDK's Responses through Penstock", { timeout: 120_000 }, ()
     const checkTotals = async (artifacts) => {
         assert.deepEqual(artifacts.map((a) => a.filename), ['totals.csv']);
         const bytes = Buffer.from(await (await client.files.content(artifacts[0].id)).arrayBuffer());
-        assert.equal(bytes.toString(), CSV);
+        assert.equal(bytes.toString(), CSV_FILE);
         assert.equal(artifacts[0].sha256, createHash('sha256').update(bytes).digest('hex'));
     };
 
@@ -58,7 +58,7 @@ describe("the OpenAI SDK's Responses through Penstock", { timeout: 120_000 }, ()
         assert.equal(note.type, 'container_file_citation');
         assert.equal(note.filename, 'totals.csv');
         const fetched = await client.containers.files.content.retrieve(note.file_id, { container_id: note.container_id });
-        assert.equal(await fetched.text(), CSV);
+        assert.equal(await fetched.text(), CSV_FILE);
     });
 
     it('works with the helper: its events and the final reply', async () => {

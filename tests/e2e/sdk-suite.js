@@ -9,7 +9,7 @@ import { NativeUpstream } from './native-upstream.js';
 import { Penstock } from './penstock.js';
 import { ResponsesUpstream } from './responses-upstream.js';
 import { ERRORS, left, providerLines, SampleUpstream, SAMPLES, written } from './samples.js';
-import { CSV, TEXTS, Upstream } from './upstream.js';
+import { CSV_FILE, TEXTS, Upstream } from './upstream.js';
 
 export const KEY = 'sk-e2e-caller';
 export const PROMPT = 'The totals, please.';
@@ -38,7 +38,7 @@ export async function checkTotals(artifacts, url) {
     for (const reply of [await fetch(artifact.url), byId]) {
         assert.equal(reply.status, 200);
         const bytes = Buffer.from(await reply.arrayBuffer());
-        assert.equal(bytes.toString(), CSV);
+        assert.equal(bytes.toString(), CSV_FILE);
         assert.equal(artifact.bytes, bytes.length);
         assert.equal(artifact.sha256, createHash('sha256').update(bytes).digest('hex'));
     }

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const CSV = 'region,total\nnorth,12\nsouth,30';
+// The file that is made of it: a line end by RFC 4180.
+export const CSV_FILE = `${CSV.replaceAll('\n', '\r\n')}\r\n`;
 const directive = (name, content) => `<<<HW_ATTACHMENT\n{"filename":"${name}","format":"${name.split('.').pop()}"}\n---\n${content}\nHW_ATTACHMENT>>>`;
 
 // Reply texts, and what Penstock leaves of each.
