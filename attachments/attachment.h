@@ -81,6 +81,7 @@ struct attachment_settings {
     size_t file_max;                  /* bytes of one file; inclusive */
     size_t total_max;                 /* bytes of all files together */
     size_t characters_max;            /* of all text together; inclusive */
+    bool hash_later;                  /* no digests of files: the caller has attachments_hash do it */
     /* Whether this host has the extractor of that format; NULL: it has none. Called in the job's thread. */
     bool (*converts)(const void *arg, const char *format);
     /* Whether a provider writes down what is said in audio of that media type; NULL: none does. Likewise. */
@@ -95,6 +96,8 @@ struct attachment_settings {
  */
 int attachments_resolve(struct attachments *a, const struct attachment_settings *s, struct error *e) MUST_USE;
 
+/* Digests of files that have none yet; blocking. */
+void attachments_hash(struct attachments *a);
 /* Counts all text once more, when conversions and `native` have been decided. As attachments_resolve. */
 int attachments_check_text(struct attachments *a, size_t max, struct error *e) MUST_USE;
 

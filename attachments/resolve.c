@@ -217,7 +217,8 @@ static int resolve_file(struct attachment *a, const struct attachment_settings *
         return limits_file(a, bytes.n, s->file_max, e);
     if (bytes.n == 0)
         return refuse(a, ERROR_ATTACHMENT_INVALID, field_of(a), "is empty", e);
-    fill_digest(bytes, a->sha256);
+    if (!s->hash_later)
+        fill_digest(bytes, a->sha256);
     a->media = sniff_media(bytes, span_str(a->name));
     if (choose_conversion(a, s, e) < 0)
         return -1;
@@ -277,6 +278,13 @@ int attachments_resolve(struct attachments *a, const struct attachment_settings 
         }
     }
     return attachments_check_text(a, s->characters_max, e);
+}
+
+void attachments_hash(struct attachments *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->list[i].source != ATTACHMENT_CONTENT && !a->list[i].sha256[0] && a->list[i].size)
+            fill_digest(buf_span(&a->list[i].bytes), a->list[i].sha256);
 }
 
 /* ---- the record ---- */

@@ -10,9 +10,12 @@
  *      |
  *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
- *   PLACE (disk thread)     texts are read and counted, everything is placed, originals are kept
+ *   PLACE (disk thread)     texts are read and counted, everything is placed
  *      |
- *    sent                   or failed at any stage; a client that leaves ends PREPARE at once
+ *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
+ *      |
+ *   KEEP (disk thread)      while the provider works: digests for the record, originals for consults that
+ *                           this one may start, which wait for it (artifacts/inbound.h)
  */
 #include "artifacts/artifact.h"
 #include "attachments/attachment.h"
@@ -21,7 +24,7 @@
 #include "providers/placing.h"
 #include "proxy/exchange_state.h"
 
-enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE };
+enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE, ATTACH_KEEP };
 
 /* One attachment that is made ready by others. */
 enum preparation_kind {
@@ -69,6 +72,7 @@ struct attach_job {
     size_t ntexts;
     struct buf not_passed; /* entries for the record */
     unsigned counts[NOT_PASSED_REASONS];
+    int keeping; /* inbound_begin's token; -1: none */
     bool failed;
     struct error error;
 };
@@ -118,7 +122,8 @@ bool attach_provider_transcribes(const void *arg, const char *media_type);
 
 /* Counts all text and makes the splices. -1 with j->error. */
 int attach_place(struct attach_job *j) MUST_USE;
-/* For consults that this one may start. */
+/* For consults that this one may start: says that they will be kept, and keeps them. */
+void attach_promise_originals(struct attach_job *j);
 void attach_keep_originals(struct attach_job *j);
 
 #endif

@@ -148,8 +148,8 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
                    bool body_follows);
 /* What was unsent has gone upstream. */
 void request_room(struct exchange *ex);
-/* Sends the consult's body with these splices. */
-void request_send(struct exchange *ex, const struct edits *edits);
+/* Sends the consult's body with these splices, of which nothing is needed afterwards. */
+void request_send(struct exchange *ex, struct span body, const struct edits *edits);
 
 /* ---- attach.c ---- */
 /*
