@@ -102,6 +102,8 @@ void attach_prepare_stop(struct attach_job *j);
 int attach_prepare_read(struct attach_job *j) MUST_USE;
 void attach_prepare_free(struct attach_job *j);
 
+/* Ends a preparation whose render job failed. */
+void attach_prepare_refuse(struct preparation *p, const struct render_result *r);
 /* Ends a preparation with an error that is this attachment's; the first one counts, and ends the others. */
 void attach_prepare_fail(struct preparation *p, const struct error *e);
 
@@ -112,7 +114,8 @@ void attach_prepare_fail(struct preparation *p, const struct error *e);
 int attach_provider_plan(struct attach_job *j) MUST_USE;
 /* On the loop: starts one of PREPARE_UPLOAD or PREPARE_TRANSCRIPT. -1: it has failed, j->error says why. */
 int attach_provider_start(struct preparation *p) MUST_USE;
-/* Whether a configured provider would transcribe audio of that media type; `arg` is not looked at. */
+/* Whether a configured provider would transcribe audio of that media type, made into MP3 first where it takes
+ * no other; `arg` is the pool. */
 bool attach_provider_transcribes(const void *arg, const char *media_type);
 
 /* ---- attach_place.c: in the thread ---- */

@@ -86,8 +86,9 @@ void attach_prepare_fail(struct preparation *p, const struct error *e)
 }
 
 /* The first one counts, and ends the others. */
-static void fail(struct attach_job *j, struct preparation *p, const struct render_result *r)
+void attach_prepare_refuse(struct preparation *p, const struct render_result *r)
 {
+    struct attach_job *j = p->job;
     if (!j->failed)
         conversion_refused(p->attachment, r, &j->error);
     j->failed = true;
@@ -110,7 +111,7 @@ static void on_converted(void *arg, const struct render_result *r)
                     log_str("outcome", render_job_outcome_name(r->outcome)),
                     log_int("ms", (int64_t)(r->wall_us / 1000)),
                     log_int("peak_kib", (int64_t)(r->peak_bytes / 1024)));
-        fail(j, p, r);
+        attach_prepare_refuse(p, r);
     }
     attach_prepared(j);
 }
@@ -133,7 +134,7 @@ void attach_prepare_start(struct attach_job *j)
         p->render =
             render_submit(pool, p->attachment->conversion->format, document, until_ms, on_converted, p, &why);
         if (!p->render) {
-            fail(j, p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
+            attach_prepare_refuse(p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
             return;
         }
         j->pending++;

@@ -2,20 +2,36 @@
 #include <stdio.h>
 
 #include "attachments/attachment.h"
+#include "attachments/extract.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "jobs/document.h"
 #include "providers/place.h"
 #include "proxy/attach_job.h"
+#include "proxy/conversion.h"
 #include "proxy/forward.h"
+#include "proxy/local_renders.h"
 #include "proxy/transcription.h"
 #include "proxy/uploads.h"
 
 /* ---- in the thread ---- */
 
+/* Sound that is on no endpoint's list, but that libsndfile reads. */
+static bool is_decodable(const char *media_type)
+{
+    static const char *const types[] = {"audio/ogg", "audio/flac", "audio/aiff", "audio/basic",
+                                        "audio/x-caf"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(types[i], media_type) == 0)
+            return true;
+    return false;
+}
+
 bool attach_provider_transcribes(const void *arg, const char *media_type)
 {
-    (void)arg;
-    return transcript_takes(span_str(media_type));
+    return transcript_takes(span_str(media_type)) ||
+           (is_decodable(media_type) && conversion_offered(arg, EXTRACT_MP3));
 }
 
 /* A file that goes as it is. */
@@ -38,10 +54,24 @@ static int check_files(struct attach_job *j)
     return 0;
 }
 
-static void prepare(struct attach_job *j, struct attachment *a, enum preparation_kind kind)
+static struct preparation *prepare(struct attach_job *j, struct attachment *a, enum preparation_kind kind)
 {
-    j->preparations[j->npreparations++] =
-        (struct preparation){.job = j, .attachment = a, .kind = kind, .document = -1, .fd = -1};
+    struct preparation *p = &j->preparations[j->npreparations++];
+    *p = (struct preparation){.job = j, .attachment = a, .kind = kind, .document = -1, .fd = -1};
+    return p;
+}
+
+/* -1 with j->error: no memory. */
+static int prepare_transcript(struct attach_job *j, struct attachment *a)
+{
+    static const struct render_params params = {.format = EXTRACT_MP3, .filename = ""};
+    struct preparation *p = prepare(j, a, PREPARE_TRANSCRIPT);
+    if (transcript_takes(span_str(a->media.type)))
+        return 0;
+    p->document = document_create(buf_span(&a->bytes), &params);
+    return p->document >= 0
+               ? 0
+               : error_set(&j->error, ERROR_OVERLOADED, "There is no memory to convert documents in.");
 }
 
 static bool is_prepared(const struct attach_job *j, const struct attachment *a)
@@ -78,9 +108,11 @@ int attach_provider_plan(struct attach_job *j)
         return -1;
     for (size_t i = 0; i < j->list.n; i++) {
         struct attachment *a = &j->list.list[i];
+        if (a->by_provider && prepare_transcript(j, a) < 0)
+            return -1;
         if (a->by_provider)
-            prepare(j, a, PREPARE_TRANSCRIPT);
-        else if (is_file(a) && place_upload_of(&j->place, span_str(a->media.type)) == PLACE_BY_TEXT)
+            continue;
+        if (is_file(a) && place_upload_of(&j->place, span_str(a->media.type)) == PLACE_BY_TEXT)
             prepare(j, a, PREPARE_UPLOAD);
         else if (is_file(a) && !a->base64.n) /* else it is in the body already */
             bytes += inline_bytes(a);
@@ -176,22 +208,55 @@ static int start_upload(struct preparation *p, struct error *e)
     return p->upload ? 0 : -1;
 }
 
+static int start_transcript(struct preparation *p, struct span media_type, struct span bytes, struct error *e)
+{
+    const struct transcript_file file = {
+        .name = span_str(attachment_title(p->attachment)), .media_type = media_type, .bytes = bytes};
+    p->transcription = transcription_start(p->job->exchange, &file, on_transcript, p, e);
+    return p->transcription ? 0 : -1;
+}
+
+/* It is an MP3 now, or none. */
+static void on_recoded(void *arg, const struct render_result *r)
+{
+    struct preparation *p = arg;
+    struct buf mp3;
+    struct error e;
+    p->render = NULL;
+    p->fd = r->fd;
+    buf_init(&mp3, r->bytes + 1);
+    metrics_convert(p->job->exchange->worker->metrics, EXTRACT_MP3, r->outcome, (int64_t)r->wall_us);
+    if (r->outcome != RENDER_JOB_DONE || local_render_read(r->fd, r->bytes, &mp3) < 0)
+        attach_prepare_refuse(p, r);
+    else if (start_transcript(p, SPAN_LIT("audio/mpeg"), buf_span(&mp3), &e) < 0)
+        attach_prepare_fail(p, &e);
+    buf_free(&mp3);
+    if (!p->transcription)
+        attach_prepared(p->job);
+}
+
+static int start_recoding(struct preparation *p, struct error *e)
+{
+    const char *why;
+    int document = p->document;
+    p->document = -1;
+    p->render = render_submit(p->job->exchange->worker->renders, EXTRACT_MP3, document,
+                              clock_mono_ms() + p->job->config->timeouts.render, on_recoded, p, &why);
+    return p->render ? 0 : error_set(e, ERROR_OVERLOADED, "too many documents are being converted now.");
+}
+
 int attach_provider_start(struct preparation *p)
 {
     const struct attachment *a = p->attachment;
     struct error e;
-    bool failed = false;
-    if (p->kind == PREPARE_UPLOAD) {
-        failed = start_upload(p, &e) < 0;
-    } else {
-        const struct transcript_file file = {.name = span_str(attachment_title(a)),
-                                             .media_type = span_str(a->media.type),
-                                             .bytes = buf_span(&a->bytes)};
-        p->transcription = transcription_start(p->job->exchange, &file, on_transcript, p, &e);
-        failed = !p->transcription;
-    }
-    if (!failed)
-        return 0;
-    attach_prepare_fail(p, &e);
-    return -1;
+    int failed;
+    if (p->kind == PREPARE_UPLOAD)
+        failed = start_upload(p, &e);
+    else if (p->document >= 0)
+        failed = start_recoding(p, &e);
+    else
+        failed = start_transcript(p, span_str(a->media.type), buf_span(&a->bytes), &e);
+    if (failed)
+        attach_prepare_fail(p, &e);
+    return failed;
 }

@@ -28,6 +28,7 @@ export class FilesUpstream {
     refuse = null; // [status, body] of the next answers to uploads
     transcript = { text: 'hello' };
     sink = [200, ''];
+    reply = null; // [status, headers, body] of the answer to a chat
 
     async start() {
         this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
@@ -48,6 +49,7 @@ export class FilesUpstream {
         this.refuse = null;
         this.transcript = { text: 'hello' };
         this.sink = [200, ''];
+        this.reply = null;
     }
 
     // Requests whose path fits.
@@ -80,7 +82,7 @@ export class FilesUpstream {
     }
 
     async #script(one) {
-        const { method, path, headers } = one;
+        const { method, path } = one;
         const file = /\/(file[s_-][^/]*|files\/[^/]+)(\/content)?$/.exec(path);
         if (path.endsWith('/envelope/')) return [this.sink[0], {}, this.sink[1]];
         if (path.endsWith('/audio/transcriptions')) return Array.isArray(this.transcript) ? [this.transcript[0], {}, this.transcript[1]] : json(this.transcript);
@@ -100,7 +102,7 @@ export class FilesUpstream {
             const id = path.replace(/^.*\/v1(beta)?\//, '').replace(/^files\/(?=file-)/, '');
             return [this.files.delete(id) ? 200 : 404, {}, '{}'];
         }
-        return json(headers['x-stream'] ? {} : { choices: [] });
+        return this.reply ?? json({ choices: [] });
     }
 
     #gemini(one) {

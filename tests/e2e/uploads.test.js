@@ -1,5 +1,9 @@
 // Files that go to a model by way of an upload, transcripts by a provider, and the error sink, against the running program.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FilesUpstream, parts } from './files-upstream.js';
@@ -252,6 +256,30 @@ describe('uploads, transcripts, error sink', { timeout: 180_000 }, () => {
         const other = await ask('gemini', [{ data: audio.toString('base64') }]);
         assert.equal(other.status, 422);
         assert.match(other.text, /No API key is configured for openai/);
+    });
+
+    it('sound that is on no endpoint’s list becomes an MP3 first, in the cage', async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'penstock-sound-'));
+        try {
+            writeFileSync(join(folder, 'a.wav'), WAV());
+            for (const name of ['a.ogg', 'a.flac', 'a.aiff']) {
+                execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-i', join(folder, 'a.wav'), join(folder, name)]);
+                upstream.reset();
+                const reply = await ask('openai-chat', [{ data: readFileSync(join(folder, name)).toString('base64'), name }]);
+                assert.equal(reply.status, 200, reply.text);
+                const file = parts(upstream.asked('POST', /transcriptions$/)[0]).at(-1);
+                assert.equal(file.filename, `${name}.mp3`);
+                assert.match(file.head, /Content-Type: audio\/mpeg/);
+                writeFileSync(join(folder, 'sent.mp3'), file.body);
+                assert.match(execFileSync('ffprobe', ['-v', 'error', '-show_entries', 'stream=codec_name,sample_rate,channels', '-of', 'csv=p=0', join(folder, 'sent.mp3')]).toString(), /^mp3,16000,1/);
+                assert.ok(JSON.stringify(sent()).includes(`### Audio transcript (${name}, whisper-1)\\n\\nhello`));
+            }
+            const broken = await ask('openai-chat', [{ data: Buffer.from('OggS\0\x02 no more than this').toString('base64'), name: 'x.ogg' }]);
+            assert.deepEqual([broken.status, broken.error.code], [422, 'ATTACHMENT_INVALID'], broken.text);
+            assert.match(broken.error.message, /^attachments\[0\]: it/);
+        } finally {
+            rmSync(folder, { recursive: true });
+        }
     });
 
     it('a transcript that does not come about fails the request by name', async () => {
