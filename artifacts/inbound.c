@@ -46,17 +46,32 @@ static void append_inbound(json_t *manifest, void *arg)
     json_object_set_new(manifest, "inbound", list);
 }
 
-int inbound_keep(struct store *s, const char *org, const char *consult, const struct inbound_item *items,
-                 size_t n, int64_t until_s)
+int inbound_begin(struct store *s, const char *org, const char *consult)
+{
+    char key[STORE_KEY];
+    return workspace_lock_key(org, consult, key) ? -1 : s->ops->lock(s->backend, key);
+}
+
+void inbound_give_up(struct store *s, int token)
+{
+    if (token >= 0)
+        s->ops->unlock(s->backend, token);
+}
+
+int inbound_keep(struct store *s, int token, const char *org, const char *consult,
+                 const struct inbound_item *items, size_t n, int64_t until_s)
 {
     struct kept_inbound k = {.items = items, .until_s = until_s};
     char key[STORE_KEY];
-    while (k.n < n && key_of(org, consult, k.n, key) == 0 && store_put_soon(s, key, items[k.n].bytes) == 0)
+    while (token >= 0 && k.n < n && key_of(org, consult, k.n, key) == 0 &&
+           store_put_soon(s, key, items[k.n].bytes) == 0)
         k.n++;
-    bool all = workspace_change_manifest_soon(s, org, consult, append_inbound, &k) == 0 && k.n == n;
+    bool all =
+        token >= 0 && workspace_change_manifest_soon(s, org, consult, append_inbound, &k) == 0 && k.n == n;
     if (!all)
         log_error("inbound.keep_failed", log_str("consult", consult), log_int("kept", (int64_t)k.n),
                   log_int("of", (int64_t)n));
+    inbound_give_up(s, token);
     return all ? 0 : -1;
 }
 
@@ -79,7 +94,9 @@ enum inbound_found inbound_find(struct store *s, const char *org, const char *co
                                 int (*each)(void *arg, const struct inbound_item *item, const char *key),
                                 void *arg)
 {
-    json_t *manifest = read_manifest(s, org, consult), *entry;
+    char folder[STORE_KEY];
+    int token = workspace_lock_key(org, consult, folder) ? -1 : s->ops->lock_found(s->backend, folder);
+    json_t *manifest = token < 0 ? NULL : read_manifest(s, org, consult), *entry;
     json_t *list = json_object_get(manifest, "inbound");
     enum inbound_found found = json_array_size(list) ? INBOUND_THERE : INBOUND_NONE;
     size_t i;
@@ -103,6 +120,7 @@ enum inbound_found inbound_find(struct store *s, const char *org, const char *co
             break;
     }
     json_decref(manifest);
+    inbound_give_up(s, token);
     return found;
 }
 

@@ -18,9 +18,17 @@ struct inbound_item {
     struct span bytes;
 };
 
-/* -1 with a log line: not all of them are kept. Organisation and consult are those of the consult itself. */
-int inbound_keep(struct store *s, const char *org, const char *consult, const struct inbound_item *items,
-                 size_t n, int64_t until_s) MUST_USE;
+/*
+ * Before anybody can know of the consult: from now on inbound_find, in any process, waits for inbound_keep.
+ * Answers a token, -1 when there is no such lock to be had (and then nobody waits). Organisation and consult
+ * are those of the consult itself.
+ */
+int inbound_begin(struct store *s, const char *org, const char *consult);
+/* Gives the token back, whether all is kept or not. -1 with a log line: not all of them are. */
+int inbound_keep(struct store *s, int token, const char *org, const char *consult,
+                 const struct inbound_item *items, size_t n, int64_t until_s) MUST_USE;
+/* Gives the token back: nothing will be kept. -1 is fine. */
+void inbound_give_up(struct store *s, int token);
 
 enum inbound_found {
     INBOUND_NONE,    /* nothing is known of that consult in that organisation, or it had no attachments */

@@ -30,6 +30,8 @@ struct store_ops {
     /* One writer at a time for what lies under the key; answers a token for unlock, or -1. */
     int (*lock)(void *backend, const char *key);
     void (*unlock)(void *backend, int token);
+    /* Likewise where something lies under the key already; -1 also when nothing does. */
+    int (*lock_found)(void *backend, const char *key);
     /* Bounded; goes on where the last call stopped. Calls `record` with the id of every record that may be
      * due, and `workspace` for every workspace that was not changed for `retention_s`; these remove what is.
      * Removes what lies in inbound/ when nothing was added to it for `inbound_s`. One call at a time. */
@@ -85,9 +87,11 @@ struct json_t;
 /* Reads, changes and writes a workspace's manifest under its lock; begins one where there is none. */
 int workspace_change_manifest(struct store *s, const char *org, const char *consult,
                               void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
-/* Likewise, with put_soon. */
+/* Likewise, with put_soon; by whoever holds the lock already. */
 int workspace_change_manifest_soon(struct store *s, const char *org, const char *consult,
                                    void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
+/* The key under which a workspace is locked. */
+int workspace_lock_key(const char *org, const char *consult, char out[STORE_KEY]) MUST_USE;
 /* Marks an artifact in its workspace's manifest as deleted. */
 int workspace_mark_deleted(struct store *s, const struct artifact *a) MUST_USE;
 

@@ -261,18 +261,14 @@ static int file_remove(void *backend, const char *key)
     return failed ? -1 : 0;
 }
 
-/* The directory itself is the lock's file; the descriptor its token. */
-static int file_lock(void *backend, const char *key)
+/* The directory itself is the lock's file; the descriptor its token. One that is made for it is synced with
+ * what is put there. */
+static int lock(struct file_store *f, const char *key, enum how how)
 {
-    struct file_store *f = backend;
     const char *last;
     bool made = false;
-    int dir = open_parent(f->root, key, MAKE, &last);
-    int fd = dir < 0 ? -1 : open_child(dir, last, MAKE, &made);
-    if (fd >= 0 && made && sync_above(f->root, dir)) {
-        close(fd);
-        fd = -1;
-    }
+    int dir = open_parent(f->root, key, how, &last);
+    int fd = dir < 0 ? -1 : open_child(dir, last, how, &made);
     if (dir >= 0)
         close(dir);
     while (fd >= 0 && flock(fd, LOCK_EX))
@@ -281,6 +277,16 @@ static int file_lock(void *backend, const char *key)
             fd = -1;
         }
     return fd;
+}
+
+static int file_lock(void *backend, const char *key)
+{
+    return lock(backend, key, MAKE_SOON);
+}
+
+static int file_lock_found(void *backend, const char *key)
+{
+    return lock(backend, key, FIND);
 }
 
 static void file_unlock(void *backend, int token)
@@ -583,6 +589,7 @@ const struct store_ops store_file_ops = {
     .remove = file_remove,
     .lock = file_lock,
     .unlock = file_unlock,
+    .lock_found = file_lock_found,
     .sweep = file_sweep,
     .drop = file_drop,
     .close = file_close,

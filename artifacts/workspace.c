@@ -86,16 +86,11 @@ static int dump(const char *text, size_t n, void *arg)
 static int change_manifest(struct store *s, const char *org, const char *consult,
                            void (*change)(json_t *manifest, void *arg), void *arg, bool durable)
 {
-    char folder[STORE_KEY], key[STORE_KEY];
+    char key[STORE_KEY];
     struct buf text;
     json_error_t error;
     int failed = -1;
-    if (store_workspace_key(org, consult, "manifest.json", key) ||
-        store_workspace_key(org, consult, "", folder))
-        return -1;
-    folder[strlen(folder) - 1] = '\0';
-    int token = s->ops->lock(s->backend, folder);
-    if (token < 0)
+    if (store_workspace_key(org, consult, "manifest.json", key))
         return -1;
     buf_init(&text, STORE_MANIFEST);
     json_t *manifest =
@@ -111,14 +106,29 @@ static int change_manifest(struct store *s, const char *org, const char *consult
             durable ? s->ops->put(s->backend, key, buf_span(&text)) : store_put_soon(s, key, buf_span(&text));
     json_decref(manifest);
     buf_free(&text);
-    s->ops->unlock(s->backend, token);
     return failed;
+}
+
+int workspace_lock_key(const char *org, const char *consult, char out[STORE_KEY])
+{
+    if (store_workspace_key(org, consult, "", out))
+        return -1;
+    out[strlen(out) - 1] = '\0';
+    return 0;
 }
 
 int workspace_change_manifest(struct store *s, const char *org, const char *consult,
                               void (*change)(json_t *manifest, void *arg), void *arg)
 {
-    return change_manifest(s, org, consult, change, arg, true);
+    char folder[STORE_KEY];
+    if (workspace_lock_key(org, consult, folder))
+        return -1;
+    int token = s->ops->lock(s->backend, folder);
+    if (token < 0)
+        return -1;
+    int failed = change_manifest(s, org, consult, change, arg, true);
+    s->ops->unlock(s->backend, token);
+    return failed;
 }
 
 int workspace_change_manifest_soon(struct store *s, const char *org, const char *consult,

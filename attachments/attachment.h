@@ -21,6 +21,9 @@ enum attachment_source { ATTACHMENT_PATH, ATTACHMENT_DATA, ATTACHMENT_CONTENT };
 /* What became of one, for the record. */
 enum attachment_decision { ATTACHMENT_PASSED, ATTACHMENT_BLANK, ATTACHMENT_NOT_PASSED, ATTACHMENT_REFUSED };
 
+/* How a file came to the provider when not in the request. */
+enum attachment_upload { ATTACHMENT_INLINE, ATTACHMENT_UPLOADED, ATTACHMENT_UPLOAD_REUSED };
+
 /* It is in no array: it was forwarded from a parent's consult. */
 #define ATTACHMENT_FORWARDED SIZE_MAX
 /* Likewise: it is a file on a command line. */
@@ -40,12 +43,18 @@ struct attachment {
     struct span value;
 
     /* filled in by attachments_resolve */
-    struct buf bytes; /* of a file; of forwarded content its JSON text */
+    struct buf bytes; /* of a file, with hash_later of an image not before attachments_hash; of forwarded
+                         content its JSON text */
     struct buf text;  /* of content; and what `conversion` made of a file, empty until then */
     struct buf parts; /* of a film: attachments/parts.h, checked; `text` is then all text in it */
     /* How the file is to become text; NULL: it goes as it is. */
     const struct conversion *conversion;
-    char converter[72];  /* what did it, with its version: "pdf 1"; empty: nothing did */
+    char converter[72]; /* what did it, with its version: "pdf 1"; empty: nothing did */
+    /* A provider makes its text: a transcript, or what it gets out of an upload; in `text`, empty until then.
+     */
+    bool by_provider;
+    enum attachment_upload upload;
+    char *uploaded;      /* what names it at the provider, when it goes by that; NULL: it does not */
     struct span base64;  /* `value` when it is just what a provider wants; else n = 0 */
     struct media media;  /* of a file, as sniffed; of content text/plain */
     uint64_t size;       /* bytes of the file, or of the text */
@@ -73,8 +82,11 @@ struct attachment_settings {
     size_t file_max;                  /* bytes of one file; inclusive */
     size_t total_max;                 /* bytes of all files together */
     size_t characters_max;            /* of all text together; inclusive */
+    bool hash_later;                  /* no digests of files: the caller has attachments_hash do it */
     /* Whether this host has the extractor of that format; NULL: it has none. Called in the job's thread. */
     bool (*converts)(const void *arg, const char *format);
+    /* Whether a provider writes down what is said in audio of that media type; NULL: none does. Likewise. */
+    bool (*transcribes)(const void *arg, const char *media_type);
     const void *arg;
 };
 
@@ -85,6 +97,8 @@ struct attachment_settings {
  */
 int attachments_resolve(struct attachments *a, const struct attachment_settings *s, struct error *e) MUST_USE;
 
+/* Digests of files that have none yet; blocking. */
+void attachments_hash(struct attachments *a);
 /* Counts all text once more, when conversions and `native` have been decided. As attachments_resolve. */
 int attachments_check_text(struct attachments *a, size_t max, struct error *e) MUST_USE;
 

@@ -18,6 +18,8 @@
 
 /* Formats of extractors begin with it: "text:pdf". They are nothing that a reply may ask for. */
 #define EXTRACT_PREFIX "text:"
+/* A recording as MP3, on its way to a transcription endpoint. */
+#define EXTRACT_MP3 EXTRACT_PREFIX "mp3"
 
 /* The one format whose output is no text but what attachments/parts.h says: text and pictures. */
 #define EXTRACT_PARTS "text:video"
@@ -43,8 +45,9 @@ bool extract_is_format(const char *format);
 extern const struct renderer_ops extract_audio_ops; /* "text:audio" */
 extern const struct renderer_ops extract_csv_ops;   /* "text:csv", "text:tsv" */
 extern const struct renderer_ops extract_html_ops;  /* "text:html" */
-extern const struct renderer_ops extract_pdf_ops;   /* "text:pdf" */
-extern const struct renderer_ops extract_rtf_ops;   /* "text:rtf" */
+extern const struct renderer_ops extract_mp3_ops; /* makes no text, but what a transcription endpoint takes */
+extern const struct renderer_ops extract_pdf_ops; /* "text:pdf" */
+extern const struct renderer_ops extract_rtf_ops; /* "text:rtf" */
 extern const struct renderer_ops extract_text_ops;  /* "text:plain": UTF-16 */
 extern const struct renderer_ops extract_video_ops; /* "text:video", see EXTRACT_PARTS */
 

@@ -14,7 +14,7 @@ static enum render_status extract_audio(struct span source, const struct render_
     struct buf pcm, lines;
     buf_init(&pcm, ((size_t)SPEECH_SECONDS + 2) * SPEECH_RATE * sizeof(short));
     buf_init(&lines, out->max);
-    enum render_status status = speech_decode(source, &pcm, sentence);
+    enum render_status status = speech_decode(source, SPEECH_SECONDS, &pcm, sentence);
     if (status == RENDER_OK)
         status = speech_recognise(buf_span(&pcm), &lines, sentence);
     if (status == RENDER_OK)

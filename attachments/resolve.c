@@ -22,6 +22,7 @@ void attachments_free(struct attachments *a)
         xfree(at->name);
         xfree(at->path);
         xfree(at->type);
+        xfree(at->uploaded);
         buf_free(&at->bytes);
         buf_free(&at->text);
         buf_free(&at->parts);
@@ -41,12 +42,14 @@ struct attachment *attachments_add(struct attachments *a)
 
 bool attachment_is_text(const struct attachment *a)
 {
-    return a->source == ATTACHMENT_CONTENT || a->conversion || (a->media.kind == MEDIA_TEXT && !a->native);
+    return a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider ||
+           (a->media.kind == MEDIA_TEXT && !a->native);
 }
 
 struct span attachment_text(const struct attachment *a)
 {
-    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion ? &a->text : &a->bytes);
+    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider ? &a->text
+                                                                                       : &a->bytes);
 }
 
 const char *attachment_title(const struct attachment *a)
@@ -172,6 +175,10 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
     char place[128], why[160] = "Files of this type cannot be converted to text";
     if (a->native || a->media.kind == MEDIA_IMAGE)
         return 0;
+    if (s->transcribes && a->media.kind == MEDIA_AUDIO && s->transcribes(s->arg, a->media.type)) {
+        a->by_provider = true;
+        return 0;
+    }
     bool plain = a->media.kind == MEDIA_TEXT && strcmp(a->media.type, "text/plain") == 0;
     const struct conversion *c =
         plain || a->media.kind == MEDIA_OTHER ? NULL : extract_conversion(a->media.type);
@@ -179,7 +186,11 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
         a->conversion = c;
     if (a->conversion || a->media.kind == MEDIA_TEXT)
         return 0;
-    if (c && c->needs)
+    if (c && a->media.kind == MEDIA_AUDIO && !s->transcribes)
+        snprintf(why, sizeof why,
+                 "To write down what is said, the proxy needs the setting transcription, or "
+                 "an offline recogniser, and has neither");
+    else if (c && c->needs)
         snprintf(why, sizeof why, "To convert it to text the proxy's host needs %s, which it has not",
                  c->needs);
     else if (c)
@@ -191,9 +202,36 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
                      place, a->media.word, a->media.type, why);
 }
 
+/*
+ * An image whose base64 goes on as it came: nothing of it but its beginning is looked at before the request
+ * is sent.
+ */
+static bool leave_for_later(struct attachment *a, const struct attachment_settings *s)
+{
+    enum { BEGINNING = 8192 /* letters of base64 */ };
+    struct span text = a->value, first = span_of(text.p, text.n < BEGINNING ? text.n : BEGINNING);
+    struct buf beginning;
+    size_t n = 0;
+    bool canonical = false;
+    if (!s->hash_later || a->source != ATTACHMENT_DATA || text.n <= BEGINNING ||
+        !base64_is_canonical(text, &n))
+        return false;
+    buf_init(&beginning, first.n);
+    if (base64_read(first, &beginning, &canonical) == 0)
+        a->media = sniff_media(buf_span(&beginning), span_str(a->name));
+    buf_free(&beginning);
+    if (!canonical || a->media.kind != MEDIA_IMAGE)
+        return false;
+    a->base64 = text;
+    a->size = n;
+    return true;
+}
+
 static int resolve_file(struct attachment *a, const struct attachment_settings *s, struct error *e)
 {
     int bad = 0;
+    if (leave_for_later(a, s))
+        return a->size > s->file_max ? limits_file(a, a->size, s->file_max, e) : 0;
     if (a->source == ATTACHMENT_PATH)
         bad = read_path(a, s, e);
     else if (a->value.n || !a->bytes.n)
@@ -206,7 +244,8 @@ static int resolve_file(struct attachment *a, const struct attachment_settings *
         return limits_file(a, bytes.n, s->file_max, e);
     if (bytes.n == 0)
         return refuse(a, ERROR_ATTACHMENT_INVALID, field_of(a), "is empty", e);
-    fill_digest(bytes, a->sha256);
+    if (!s->hash_later)
+        fill_digest(bytes, a->sha256);
     a->media = sniff_media(bytes, span_str(a->name));
     if (choose_conversion(a, s, e) < 0)
         return -1;
@@ -236,7 +275,7 @@ static int resolve_one(struct attachment *a, const struct attachment_settings *s
         return resolve_content(a, s, e);
     if (resolve_file(a, s, e) < 0)
         return -1;
-    *total += a->bytes.n; /* each is at most a setting, and there are few */
+    *total += a->size; /* each is at most a setting, and there are few */
     if (*total > s->total_max)
         return error_set(e, ERROR_ATTACHMENT_TOO_LARGE,
                          "The attached files have more than %zu bytes together (limits.request_body).",
@@ -266,6 +305,18 @@ int attachments_resolve(struct attachments *a, const struct attachment_settings 
         }
     }
     return attachments_check_text(a, s->characters_max, e);
+}
+
+void attachments_hash(struct attachments *a)
+{
+    struct error ignored; /* what is canonical can be read */
+    for (size_t i = 0; i < a->n; i++) {
+        struct attachment *at = &a->list[i];
+        if (at->source == ATTACHMENT_CONTENT || at->sha256[0] || !at->size)
+            continue;
+        if (at->bytes.n || read_data(at, &ignored) == 0)
+            fill_digest(buf_span(&at->bytes), at->sha256);
+    }
 }
 
 /* ---- the record ---- */
@@ -300,6 +351,8 @@ void attachments_record(const struct attachments *a, const char *refused, struct
             buf_printf(out, "%s\"bytes\":%llu", buf_span(out).p[out->n - 1] == '{' ? "" : ",",
                        (unsigned long long)at->size);
         add_member("sha256", at->sha256, out);
+        if (at->upload != ATTACHMENT_INLINE)
+            add_member("upload", at->upload == ATTACHMENT_UPLOADED ? "new" : "reused", out);
         if (at->source != ATTACHMENT_CONTENT)
             add_member("handling", at->native ? "native" : "preprocess", out);
         if (at->index == ATTACHMENT_FORWARDED)

@@ -123,12 +123,13 @@ static int resample(struct resampler *r, const float *from, long n, bool last, s
     return 0;
 }
 
-static enum render_status too_long(sf_count_t frames, int rate, char sentence[RENDER_SENTENCE])
+static enum render_status too_long(sf_count_t frames, int rate, unsigned longest,
+                                   char sentence[RENDER_SENTENCE])
 {
     char length[24] = "more", most[24];
     uint64_t seconds = frames > 0 ? (uint64_t)(frames / rate) : 0;
-    speech_length(SPEECH_SECONDS, most);
-    if (seconds > SPEECH_SECONDS && seconds < 100 * 3600) /* else it is a lie */
+    speech_length(longest, most);
+    if (seconds > longest && seconds < 100 * 3600) /* else it is a lie */
         speech_length(seconds, length);
     snprintf(sentence, RENDER_SENTENCE,
              "is %s long; without a transcription endpoint at most %s can be transcribed.",
@@ -138,7 +139,7 @@ static enum render_status too_long(sf_count_t frames, int rate, char sentence[RE
 
 /* What it says of its length is not believed: it is counted. */
 static enum render_status read_frames(SNDFILE *file, const SF_INFO *info, struct resampler *r,
-                                      struct buf *pcm, char sentence[RENDER_SENTENCE])
+                                      unsigned longest, struct buf *pcm, char sentence[RENDER_SENTENCE])
 {
     float *frames = xmalloc((size_t)(BLOCK * info->channels) * sizeof *frames);
     float *mono = xmalloc(BLOCK * sizeof *mono);
@@ -150,8 +151,8 @@ static enum render_status read_frames(SNDFILE *file, const SF_INFO *info, struct
         if (resample(r, mono, (long)n, n == 0, pcm)) {
             snprintf(sentence, RENDER_SENTENCE, "could not be resampled.");
             status = RENDER_FAILED;
-        } else if (pcm->n > (size_t)SPEECH_SECONDS * SPEECH_RATE * sizeof(short) || buf_full(pcm)) {
-            status = too_long(info->frames, info->samplerate, sentence);
+        } else if (pcm->n > (size_t)longest * SPEECH_RATE * sizeof(short) || buf_full(pcm)) {
+            status = too_long(info->frames, info->samplerate, longest, sentence);
         }
     }
     xfree(frames);
@@ -159,7 +160,8 @@ static enum render_status read_frames(SNDFILE *file, const SF_INFO *info, struct
     return status;
 }
 
-enum render_status speech_decode(struct span bytes, struct buf *pcm, char sentence[RENDER_SENTENCE])
+enum render_status speech_decode(struct span bytes, unsigned seconds, struct buf *pcm,
+                                 char sentence[RENDER_SENTENCE])
 {
     static const SF_VIRTUAL_IO io_table = {memory_length, memory_seek, memory_read, memory_write,
                                            memory_tell};
@@ -177,7 +179,7 @@ enum render_status speech_decode(struct span bytes, struct buf *pcm, char senten
                               .ratio = (double)SPEECH_RATE / info.samplerate,
                               .room = BLOCK};
         r.out = xmalloc((size_t)r.room * sizeof *r.out);
-        status = r.state ? read_frames(file, &info, &r, pcm, sentence) : RENDER_FAILED;
+        status = r.state ? read_frames(file, &info, &r, seconds, pcm, sentence) : RENDER_FAILED;
         if (r.state)
             src_delete(r.state);
         xfree(r.out);
@@ -185,6 +187,84 @@ enum render_status speech_decode(struct span bytes, struct buf *pcm, char senten
     if (file)
         sf_close(file);
     return status;
+}
+
+/* ---- encoding ---- */
+
+static SF_INFO mp3_info(void)
+{
+    return (SF_INFO){
+        .samplerate = SPEECH_RATE, .channels = 1, .format = SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III};
+}
+
+bool speech_encodes(void)
+{
+    SF_INFO info = mp3_info();
+    return sf_format_check(&info) != 0;
+}
+
+/* A file in a buffer; its end is the buffer's. */
+struct written_file {
+    struct buf *out;
+    size_t base, at;
+};
+
+static sf_count_t written_length(void *arg)
+{
+    const struct written_file *w = arg;
+    return (sf_count_t)(w->out->n - w->base);
+}
+
+static sf_count_t written_seek(sf_count_t to, int whence, void *arg)
+{
+    struct written_file *w = arg;
+    sf_count_t from = whence == SEEK_SET   ? 0
+                      : whence == SEEK_CUR ? (sf_count_t)w->at
+                                           : written_length(w),
+               sum;
+    if (__builtin_add_overflow(from, to, &sum) || sum < 0 || sum > written_length(w))
+        return -1;
+    w->at = (size_t)sum;
+    return sum;
+}
+
+static sf_count_t written_read(void *to, sf_count_t n, void *arg)
+{
+    (void)to, (void)n, (void)arg;
+    return 0;
+}
+
+/* The head is written once more at the end. */
+static sf_count_t written_write(const void *from, sf_count_t n, void *arg)
+{
+    struct written_file *w = arg;
+    size_t over = w->out->n - w->base - w->at, size = n < 0 ? 0 : (size_t)n;
+    over = over < size ? over : size;
+    if (over)
+        memcpy(w->out->data + w->out->start + w->base + w->at, from, over);
+    if (size > over && buf_addn(w->out, (const char *)from + over, size - over) < 0)
+        return 0;
+    w->at += size;
+    return n;
+}
+
+static sf_count_t written_tell(void *arg)
+{
+    return (sf_count_t)((struct written_file *)arg)->at;
+}
+
+enum render_status speech_encode(struct span pcm, struct buf *mp3, char sentence[RENDER_SENTENCE])
+{
+    SF_VIRTUAL_IO io = {written_length, written_seek, written_read, written_write, written_tell};
+    struct written_file to = {.out = mp3, .base = mp3->n};
+    SF_INFO info = mp3_info();
+    SNDFILE *file = sf_open_virtual(&io, SFM_WRITE, &info, &to);
+    sf_count_t n = (sf_count_t)(pcm.n / sizeof(short));
+    bool good = file && sf_write_short(file, (const short *)(const void *)pcm.p, n) == n;
+    good = file && sf_close(file) == 0 && good && !buf_full(mp3);
+    if (!good)
+        snprintf(sentence, RENDER_SENTENCE, "could not be made into an MP3 for its transcription.");
+    return good ? RENDER_OK : RENDER_FAILED;
 }
 
 /* ---- stretches of speech ---- */

@@ -27,9 +27,16 @@ bool speech_works(void);
 
 /*
  * Appends a recording's samples to `pcm`: 16 bits each in the machine's order, one channel, SPEECH_RATE a
- * second. RENDER_INVALID: libsndfile cannot read it, RENDER_LIMIT: it is too long; with a sentence.
+ * second. RENDER_INVALID: libsndfile cannot read it, RENDER_LIMIT: it is longer than that many seconds; with
+ * a sentence.
  */
-enum render_status speech_decode(struct span file, struct buf *pcm, char sentence[RENDER_SENTENCE]) MUST_USE;
+enum render_status speech_decode(struct span file, unsigned seconds, struct buf *pcm,
+                                 char sentence[RENDER_SENTENCE]) MUST_USE;
+/* Appends such samples as MP3, which every transcription endpoint takes. RENDER_FAILED: libsndfile was built
+ * without it, or the buffer is full. */
+enum render_status speech_encode(struct span pcm, struct buf *mp3, char sentence[RENDER_SENTENCE]) MUST_USE;
+/* Whether it can. */
+bool speech_encodes(void);
 /*
  * Appends what is said in such samples, a line a stretch of speech: "[00:00:12] my name is john". Nothing
  * when nothing is said. RENDER_LIMIT: it took more than half of the recording's time, RENDER_FAILED: the

@@ -8,9 +8,21 @@ bool speech_works(void)
     return false;
 }
 
-enum render_status speech_decode(struct span file, struct buf *pcm, char sentence[RENDER_SENTENCE])
+enum render_status speech_decode(struct span file, unsigned seconds, struct buf *pcm,
+                                 char sentence[RENDER_SENTENCE])
 {
-    (void)file, (void)pcm, (void)sentence;
+    (void)file, (void)seconds, (void)pcm, (void)sentence;
+    return RENDER_FAILED;
+}
+
+bool speech_encodes(void)
+{
+    return false;
+}
+
+enum render_status speech_encode(struct span pcm, struct buf *mp3, char sentence[RENDER_SENTENCE])
+{
+    (void)pcm, (void)mp3, (void)sentence;
     return RENDER_FAILED;
 }
 

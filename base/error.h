@@ -20,10 +20,14 @@ enum error_code {
     ERROR_REQUEST_TOO_LARGE,
     ERROR_REQUEST_TIMEOUT,
     ERROR_AUTH_ERROR,
-    ERROR_UNKNOWN_KEY, /* a caller's key that no organisation has: AUTH_ERROR on the wire, but the caller's
-                          doing */
+    ERROR_UNKNOWN_KEY, /* a caller's key that no organisation has, or that a provider refuses: AUTH_ERROR on
+                          the wire, but the caller's doing */
     ERROR_FORBIDDEN,
     ERROR_RATE_LIMIT,
+    ERROR_KEY_FORBIDDEN, /* a provider that refuses the caller's key to a call of Penstock's own: FORBIDDEN
+                            and RATE_LIMIT on the wire, but the caller's doing, as ERROR_UNKNOWN_KEY is for
+                            401 */
+    ERROR_KEY_LIMITED,
     ERROR_UPSTREAM_UNREACHABLE,
     ERROR_UPSTREAM_TIMEOUT,
     ERROR_UPSTREAM_INVALID,

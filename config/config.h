@@ -50,6 +50,8 @@ struct config_provider {
     char *base_path;   /* path of base_url without trailing slash; may be empty */
     char *prefix; /* "/name"; may have several segments, and of two that fit a path the longer one counts */
     enum consults_mode consults;
+    size_t inline_size;   /* bytes of a request above which attached files are uploaded; 0: as the dialect has
+                             it */
     char *api_key;        /* resolved (env:, file:); NULL: the caller's own key goes through */
     char *api_key_source; /* "env:NAME" or "file:PATH" as written; NULL as above */
 };
@@ -69,7 +71,13 @@ struct config_limits {
 /* Milliseconds. */
 struct config_timeouts {
     int64_t header, body, connect, first_byte, idle, keep_alive, comment, render, drain, drain_time,
-        forward_ttl;
+        forward_ttl, upload_ttl;
+};
+
+/* A provider that does something for Penstock itself. */
+struct config_service {
+    const struct config_provider *provider; /* NULL: nobody does */
+    char *provider_name, *model;            /* NULL, both of them, then */
 };
 
 struct config {
@@ -109,10 +117,13 @@ struct config {
         char *font, *heading_font, *colour, *header, *footer;
         char *logo; /* path of a PNG or JPEG file */
     } brand;        /* how documents and charts look; any may be NULL */
+    struct config_service image_generation, transcription;
     struct {
-        const struct config_provider *provider; /* NULL: there is no image generation */
-        char *provider_name, *model;            /* NULL, both of them, then */
-    } image_generation;
+        char *source; /* as written: a DSN, or env:NAME or file:PATH; NULL: there is no error sink */
+        char *host, *host_header, *path, *key; /* path: where envelopes go; host NULL: not resolved */
+        uint16_t port;
+        bool tls;
+    } sentry;
 };
 
 /* A mistake in a file: "file:line: key: what was expected". */

@@ -76,25 +76,24 @@ static int finish_default_provider(const struct source *s, const struct node *ro
                        c->default_provider_name);
 }
 
-static const struct where image_generation = {.key = "image_generation"};
-
-static int finish_image_generation(const struct source *s, const struct node *root, struct config *c)
+static int finish_service(const struct source *s, const struct node *root, const struct config *c,
+                          const char *key, struct config_service *service)
 {
-    const struct where here = {.up = &image_generation, .key = "provider"};
-    const struct member *map = tree_member(root, "image_generation");
-    const char *name = c->image_generation.provider_name;
-    c->image_generation.provider = name ? config_provider_find(c, span_str(name)) : NULL;
-    if (!name || c->image_generation.provider)
+    const struct where up = {.key = key}, here = {.up = &up, .key = "provider"};
+    const struct member *map = tree_member(root, key);
+    const char *name = service->provider_name;
+    service->provider = name ? config_provider_find(c, span_str(name)) : NULL;
+    if (!name || service->provider)
         return 0;
     return read_refuse(s, &here, line_of_key(map ? map->value : NULL, "provider"),
                        "expected the name of one of the providers, found \"%s\"", name);
 }
 
 /* Settings that come one by one may leave half of it away. */
-static int finish_whole(const struct source *s, const struct config *c)
+static int finish_whole(const struct source *s, const char *key, const struct config_service *service)
 {
-    const bool provider = c->image_generation.provider_name, model = c->image_generation.model;
-    const struct where here = {.up = &image_generation, .key = provider ? "model" : "provider"};
+    const bool provider = service->provider_name, model = service->model;
+    const struct where up = {.key = key}, here = {.up = &up, .key = provider ? "model" : "provider"};
     return provider == model ? 0 : read_refuse(s, &here, 0, "this key is missing");
 }
 
@@ -223,12 +222,17 @@ int read_settle(const struct source *s, const struct node *root, struct config *
         c->workspace_root_given = true;
     derive(c);
     if (finish_providers(s, root, c) || finish_default_provider(s, root, c) ||
-        finish_image_generation(s, root, c))
+        finish_service(s, root, c, "image_generation", &c->image_generation) ||
+        finish_service(s, root, c, "transcription", &c->transcription))
         return -1;
     return finish_tenancy(s, root, c);
 }
 
 int read_finish(const struct source *s, const struct node *root, struct config *c)
 {
-    return read_settle(s, root, c) || finish_listeners(s, root, c) || finish_whole(s, c) ? -1 : 0;
+    return read_settle(s, root, c) || finish_listeners(s, root, c) ||
+                   finish_whole(s, "image_generation", &c->image_generation) ||
+                   finish_whole(s, "transcription", &c->transcription)
+               ? -1
+               : 0;
 }

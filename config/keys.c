@@ -29,7 +29,6 @@ static const char *const level_words[] = {"debug", "info", "warning", "error", N
 static const char no_s3[] = "it belongs to the store s3, which is not available in this version; file is";
 static const char no_postgres[] =
     "it belongs to the store postgres, which is not available in this version; sqlite is";
-static const char no_transcription[] = "transcription is not available in this version";
 
 static const struct key tls_rows[] = {
     {.name = "certificate",
@@ -105,6 +104,12 @@ static const struct key provider_rows[] = {
      .at = offsetof(struct config_provider, consults),
      .initial = "all",
      .words = consults_words},
+    {.name = "inline_size",
+     .type = KEY_SIZE,
+     .at = offsetof(struct config_provider, inline_size),
+     .min = 0,
+     .max = GIB,
+     .initial = "0B"},
     {.name = "api_key",
      .type = KEY_SPECIAL,
      .flags = KEY_SECRET,
@@ -192,6 +197,7 @@ static const struct key timeout_rows[] = {
     TIME(drain, 0, DAY, "30s"),
     TIME(drain_time, 0, HOUR, "60s"),
     TIME(forward_ttl, SECOND, 7 * DAY, "1h"),
+    TIME(upload_ttl, SECOND, 29ll * DAY, "24h"),
 };
 static const struct key_table timeout_table = TABLE(timeout_rows);
 
@@ -237,7 +243,7 @@ static const struct key image_rows[] = {
      .type = KEY_SPECIAL,
      .flags = KEY_REQUIRED,
      .at = offsetof(struct config, image_generation.provider_name),
-     .set = special_set_image_provider,
+     .set = special_set_service_provider,
      .print = special_print_text},
     {.name = "model",
      .type = KEY_TEXT,
@@ -246,6 +252,21 @@ static const struct key image_rows[] = {
      .what = "the name of a model, such as gpt-image-1"},
 };
 static const struct key_table image_table = TABLE(image_rows);
+
+static const struct key transcription_rows[] = {
+    {.name = "provider",
+     .type = KEY_SPECIAL,
+     .flags = KEY_REQUIRED,
+     .at = offsetof(struct config, transcription.provider_name),
+     .set = special_set_service_provider,
+     .print = special_print_text},
+    {.name = "model",
+     .type = KEY_TEXT,
+     .flags = KEY_REQUIRED,
+     .at = offsetof(struct config, transcription.model),
+     .what = "the name of a model, such as whisper-1"},
+};
+static const struct key_table transcription_table = TABLE(transcription_rows);
 
 static const struct key brand_rows[] = {
     {.name = "font",
@@ -369,7 +390,12 @@ static const struct key root_rows[] = {
      .words = sandbox_words},
     {.name = "brand", .type = KEY_MAP, .inside = &brand_table},
     {.name = "image_generation", .type = KEY_MAP, .inside = &image_table},
-    {.name = "transcription", .absent = no_transcription},
+    {.name = "transcription", .type = KEY_MAP, .inside = &transcription_table},
+    {.name = "sentry_dsn",
+     .type = KEY_SPECIAL,
+     .flags = KEY_SECRET,
+     .set = special_set_sentry_dsn,
+     .print = special_print_sentry_dsn},
     {.name = "log", .type = KEY_MAP, .inside = &log_table},
 };
 const struct key_table keys_root = TABLE(root_rows);

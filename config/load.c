@@ -240,8 +240,13 @@ void config_unref(struct config *c)
     xfree(c->public_url);
     record_destroy_providers(c->providers, c->nproviders);
     xfree(c->default_provider_name);
-    xfree(c->image_generation.provider_name);
-    xfree(c->image_generation.model);
+    record_finish_service(&c->image_generation);
+    record_finish_service(&c->transcription);
+    xfree(c->sentry.source);
+    xfree(c->sentry.host);
+    xfree(c->sentry.host_header);
+    xfree(c->sentry.path);
+    xfree(c->sentry.key);
     xfree(c->brand.font);
     xfree(c->brand.heading_font);
     xfree(c->brand.colour);

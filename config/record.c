@@ -49,3 +49,9 @@ void record_destroy_hashes(void *items, size_t n)
     (void)n;
     xfree(items);
 }
+
+void record_finish_service(struct config_service *service)
+{
+    xfree(service->provider_name);
+    xfree(service->model);
+}

@@ -4,9 +4,13 @@
  * (zeroed) are fine. */
 #include <stddef.h>
 
+struct config_service;
+
 void record_destroy_listeners(void *items, size_t n);
 void record_destroy_providers(void *items, size_t n);
 void record_destroy_organisations(void *items, size_t n);
 void record_destroy_hashes(void *items, size_t n);
+/* … and what a service's record holds. */
+void record_finish_service(struct config_service *service);
 
 #endif

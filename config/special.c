@@ -219,7 +219,7 @@ int special_set_default_provider(struct setting *s, void *at)
     return store_text(at, s->text);
 }
 
-int special_set_image_provider(struct setting *s, void *at)
+int special_set_service_provider(struct setting *s, void *at)
 {
     if (!value_word(s->text, true))
         return expect(s, "the name of one of the providers");
@@ -353,4 +353,68 @@ int special_set_log_content(struct setting *s, void *at)
 void special_print_log_content(const void *at, struct buf *out)
 {
     buf_adds(out, *(const bool *)at ? "true" : "false");
+}
+
+/* ---- sentry_dsn ---- */
+
+/* https://KEY@HOST/PATH/PROJECT, of which the envelopes go to https://HOST/PATH/api/PROJECT/envelope/
+ * (https://develop.sentry.dev/sdk/overview/#parsing-the-dsn). A secret behind the key, as of old, is left
+ * out. */
+static int parse_dsn(struct setting *s, struct span dsn, struct config *c)
+{
+    static const char bad[] = "expected a Sentry DSN such as https://key@host/1, or env:NAME or file:PATH";
+    size_t scheme = span_starts(dsn, "https://") ? 8 : span_starts(dsn, "http://") ? 7 : 0;
+    struct span rest = span_from(dsn, scheme);
+    const char *at = rest.n ? memchr(rest.p, '@', rest.n) : NULL;
+    struct span key = span_of(rest.p, at ? (size_t)(at - rest.p) : 0);
+    const char *colon = key.n ? memchr(key.p, ':', key.n) : NULL;
+    struct url u;
+    char address[1024];
+    if (colon)
+        key.n = (size_t)(colon - key.p);
+    if (!scheme || !key.n || key.n > 128 || !value_word(key, false))
+        return say(s, bad);
+    rest = span_from(rest, (size_t)(at + 1 - rest.p));
+    if (rest.n > sizeof address - 16)
+        return say(s, bad);
+    snprintf(address, sizeof address, "%.*s%.*s", (int)scheme, dsn.p, (int)rest.n, rest.p);
+    if (url_parse(span_str(address), &u))
+        return say(s, bad);
+    const char *project = strrchr(u.path, '/');
+    bool good = project && project[1];
+    if (good) {
+        struct buf path;
+        buf_init(&path, 2048);
+        buf_printf(&path, "%.*s/api/%s/envelope/", (int)(project - u.path), u.path, project + 1);
+        store_text(&c->sentry.host, span_str(u.host));
+        store_text(&c->sentry.host_header, span_str(u.host_header));
+        store_text(&c->sentry.path, buf_span(&path));
+        store_text(&c->sentry.key, key);
+        c->sentry.port = u.port;
+        c->sentry.tls = u.tls;
+        buf_free(&path);
+    }
+    url_finish(&u);
+    return good ? 0 : say(s, bad);
+}
+
+int special_set_sentry_dsn(struct setting *s, void *at)
+{
+    struct config *c = at;
+    struct span place;
+    bool file;
+    char *dsn = NULL;
+    int failed = 0;
+    if (!key_place(s->text, &file, &place))
+        failed = parse_dsn(s, s->text, c);
+    else if (s->resolve)
+        failed = resolve_key(s, file, place, &dsn) || parse_dsn(s, span_str(dsn), c);
+    xfree(dsn);
+    return failed ? -1 : store_text(&c->sentry.source, s->text);
+}
+
+/* The key of a DSN lets one send events and nothing else; it is shown as it was written. */
+void special_print_sentry_dsn(const void *at, struct buf *out)
+{
+    special_print_text(&((const struct config *)at)->sentry.source, out);
 }

@@ -25,7 +25,7 @@ int special_set_provider_name(struct setting *s, void *at);
 int special_set_dialect(struct setting *s, void *at);
 int special_set_prefix(struct setting *s, void *at);
 int special_set_default_provider(struct setting *s, void *at);
-int special_set_image_provider(struct setting *s, void *at);
+int special_set_service_provider(struct setting *s, void *at);
 int special_set_organisation(struct setting *s, void *at);
 int special_set_brand_text(struct setting *s, void *at);
 int special_set_colour(struct setting *s, void *at);
@@ -43,5 +43,8 @@ void special_print_record_store(const void *at, struct buf *out);
 /* bool. */
 int special_set_log_content(struct setting *s, void *at);
 void special_print_log_content(const void *at, struct buf *out);
+
+int special_set_sentry_dsn(struct setting *s, void *at);
+void special_print_sentry_dsn(const void *at, struct buf *out);
 
 #endif

@@ -109,6 +109,11 @@ void placing_base64(struct placing *p, const struct place_item *item)
     buf_commit(p->room, n);
 }
 
+void placing_uploaded(struct placing *p, const struct place_item *item)
+{
+    buf_add(p->room, item->uploaded);
+}
+
 void placing_data_url(struct placing *p, const struct place_item *item)
 {
     placing_write(p, "data:");
@@ -204,14 +209,17 @@ int place_check(const struct place_request *r, const struct place_item *item, st
 {
     if (item->text.n)
         return 0;
-    switch (place_shape_of(r->api, r->dialect, item->media_type)) {
-    case SHAPE_NONE:
+    if (place_shape_of(r->api, r->dialect, item->media_type) == SHAPE_NONE)
         return refuse(r, item, "cannot carry", "", e);
-    case SHAPE_UPLOAD:
-        return refuse(r, item, "takes", " only as an uploaded file, which this version does not make", e);
-    default:
-        return 0;
-    }
+    return 0;
+}
+
+enum place_upload place_upload_of(const struct place_request *r, struct span media_type)
+{
+    enum place_shape shape = place_shape_of(r->api, r->dialect, media_type);
+    if (shape == SHAPE_UPLOAD)
+        return PLACE_BY_TEXT;
+    return place_shape_has_id(r->api, r->dialect, shape) ? PLACE_BY_ID : PLACE_INLINE;
 }
 
 bool place_goes_as_text(const struct place_request *r, struct span media_type)
@@ -258,7 +266,11 @@ static int choose_shapes(struct placing *p, struct error *e)
         const struct place_item *item = &p->items[i];
         if (place_check(p->r, item, e) < 0)
             return -1;
+        if (item->uploaded.n && !item->text.n && place_upload_of(p->r, item->media_type) != PLACE_BY_ID)
+            return refuse(p->r, item, "cannot carry an upload of", "", e);
         p->shapes[i] = item->text.n ? SHAPE_TEXT : place_shape_of(p->r->api, p->r->dialect, item->media_type);
+        if (p->shapes[i] == SHAPE_UPLOAD)
+            return refuse(p->r, item, "takes", " only as an uploaded file", e);
         if (!item->text.n && (p->shapes[i] == SHAPE_TEXT || p->shapes[i] == SHAPE_PLAIN) &&
             !is_utf8(item->bytes))
             return refuse(p->r, item, "takes", " only as UTF-8 text, which this is not", e);

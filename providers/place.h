@@ -19,6 +19,8 @@ struct place_item {
     struct span base64;     /* the same in the standard alphabet with padding and nothing in between; n = 0:
                              * it is made here. Not copied: it must outlive the edits. May lie in the body. */
     struct span name;       /* display name, UTF-8, not escaped; may be empty */
+    struct span uploaded;   /* n > 0: it was uploaded, and goes by this id or URI (struct upload_reply's uri),
+                             * which   stands in JSON as it is; bytes and base64 are not looked at then */
     size_t index;           /* in the caller's array, for messages; SIZE_MAX: forwarded, so it has none */
 };
 
@@ -33,8 +35,9 @@ struct place_request {
 
 /*
  * Whether the item can go there, from its media type alone. -1: ERROR_ATTACHMENT_UNSUPPORTED, details
- * {provider, media_type, name}. Text items always can. To be called as early as the media type is known, so
- * that nothing is encoded in vain; place_attachments asks again.
+ * {provider, media_type, name}. Text items always can, and what can after an upload counts as well. To be
+ * called as early as the media type is known, so that nothing is encoded or uploaded in vain;
+ * place_attachments asks again.
  */
 int place_check(const struct place_request *r, const struct place_item *item, struct error *e) MUST_USE;
 
@@ -42,6 +45,14 @@ int place_check(const struct place_request *r, const struct place_item *item, st
  * the provider has nothing else for it or wants the text itself in its document: then its characters count.
  */
 bool place_goes_as_text(const struct place_request *r, struct span media_type) MUST_USE;
+
+/* How a file that goes as it is may come to be uploaded first (upload.h). */
+enum place_upload {
+    PLACE_INLINE, /* never: it goes in the request or not at all */
+    PLACE_BY_ID,  /* when the request would be too large with it: then by the id of the upload */
+    PLACE_BY_TEXT /* always: the text that the provider makes of it goes in its place */
+};
+enum place_upload place_upload_of(const struct place_request *r, struct span media_type);
 
 /*
  * Adds to `edits` what puts the n items into the request; n = 0 adds nothing. `edits` may hold what removes

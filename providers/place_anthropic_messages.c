@@ -6,6 +6,12 @@ static void write_source(struct placing *p, const struct place_item *item, const
 {
     placing_write(p, "{\"type\":\"");
     placing_write(p, type);
+    if (item->uploaded.n) {
+        placing_write(p, "\",\"source\":{\"type\":\"file\",\"file_id\":\"");
+        placing_uploaded(p, item);
+        placing_write(p, "\"}");
+        return;
+    }
     placing_write(p, "\",\"source\":{\"type\":\"base64\",\"media_type\":\"");
     placing_escaped(p, item->media_type);
     placing_write(p, "\",\"data\":\"");

@@ -9,6 +9,14 @@
 static void write_part(struct placing *p, const struct place_item *item, enum place_shape shape)
 {
     (void)shape;
+    if (item->uploaded.n) {
+        placing_write(p, "{\"fileData\":{\"mimeType\":\"");
+        placing_escaped(p, place_gemini_type(item->media_type));
+        placing_write(p, "\",\"fileUri\":\"");
+        placing_uploaded(p, item);
+        placing_write(p, "\"}}");
+        return;
+    }
     placing_write(p, "{\"inlineData\":{\"mimeType\":\"");
     placing_escaped(p, place_gemini_type(item->media_type));
     placing_write(p, "\",\"data\":\"");

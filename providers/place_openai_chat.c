@@ -8,7 +8,12 @@ static void write_url(struct placing *p, const struct place_item *item, const ch
     placing_write(p, "\",\"");
     placing_write(p, type);
     placing_write(p, "\":{\"url\":\"");
-    placing_data_url(p, item);
+    if (item->uploaded.n) { /* Moonshot's */
+        placing_write(p, "ms://");
+        placing_uploaded(p, item);
+    } else {
+        placing_data_url(p, item);
+    }
     placing_write(p, "\"}}");
 }
 
@@ -37,6 +42,12 @@ static void write_part(struct placing *p, const struct place_item *item, enum pl
         placing_write(p, "\"}}");
         break;
     default: /* a PDF */
+        if (item->uploaded.n) {
+            placing_write(p, "{\"type\":\"file\",\"file\":{\"file_id\":\"");
+            placing_uploaded(p, item);
+            placing_write(p, "\"}}");
+            break;
+        }
         placing_write(p, "{\"type\":\"file\",\"file\":{\"filename\":\"");
         placing_filename(p, item);
         placing_write(p, "\",\"file_data\":\"");

@@ -3,6 +3,13 @@
 
 static void write_part(struct placing *p, const struct place_item *item, enum place_shape shape)
 {
+    if (item->uploaded.n) {
+        placing_write(p, shape == SHAPE_IMAGE ? "{\"type\":\"input_image\",\"file_id\":\""
+                                              : "{\"type\":\"input_file\",\"file_id\":\"");
+        placing_uploaded(p, item);
+        placing_write(p, "\"}");
+        return;
+    }
     if (shape == SHAPE_IMAGE) {
         placing_write(p, "{\"type\":\"input_image\",\"image_url\":\"");
     } else {

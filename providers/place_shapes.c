@@ -275,3 +275,18 @@ enum place_shape place_shape_of(enum api api, const char *dialect, struct span m
         return SHAPE_NONE;
     }
 }
+
+bool place_shape_has_id(enum api api, const char *dialect, enum place_shape shape)
+{
+    bool document = shape == SHAPE_DOCUMENT, image = shape == SHAPE_IMAGE;
+    if (api == API_OPENAI_CHAT && strcmp(dialect, "openai") == 0)
+        return document;
+    if (api == API_OPENAI_CHAT && strcmp(dialect, "moonshot") == 0)
+        return image || shape == SHAPE_VIDEO_URL;
+    if (api == API_OPENAI_RESPONSES && strcmp(dialect, "openai") == 0)
+        return document || image;
+    if (api == API_ANTHROPIC_MESSAGES && strcmp(dialect, "anthropic") == 0)
+        return document || image;
+    return api == API_GEMINI && strcmp(dialect, "gemini") == 0 &&
+           (document || image || shape == SHAPE_AUDIO || shape == SHAPE_VIDEO);
+}

@@ -6,7 +6,7 @@
 /* How a file goes into a request. */
 enum place_shape {
     SHAPE_NONE,      /* there is none: refused */
-    SHAPE_UPLOAD,    /* only as a file that was uploaded before: refused as well */
+    SHAPE_UPLOAD,    /* only as the text of a file that was uploaded before */
     SHAPE_TEXT,      /* its bytes are text, and stand there as any other text */
     SHAPE_IMAGE,     /* image_url, input_image, image, inlineData, images[] */
     SHAPE_DOCUMENT,  /* file, input_file, document, inlineData */
@@ -19,6 +19,8 @@ enum place_shape {
 
 /* The table of media kinds × APIs × dialects. A dialect that is not in it takes nothing but text. */
 enum place_shape place_shape_of(enum api api, const char *dialect, struct span media_type);
+/* Whether the API names an uploaded file of that shape by its id. */
+bool place_shape_has_id(enum api api, const char *dialect, enum place_shape shape);
 /* "wav", "mp3", "flac", "m4a", "ogg", "aiff", "aac", "webm"; NULL: another media type. */
 const char *place_audio_format(struct span media_type);
 /* The media type as Gemini's list spells it; empty: not in it. */
@@ -55,6 +57,8 @@ void placing_write(struct placing *p, const char *json);
 /* The inside of a string. */
 void placing_escaped(struct placing *p, struct span text);
 void placing_base64(struct placing *p, const struct place_item *item);
+/* The id or URI of one that was uploaded. */
+void placing_uploaded(struct placing *p, const struct place_item *item);
 /* data:MEDIA/TYPE;base64,… */
 void placing_data_url(struct placing *p, const struct place_item *item);
 /* The inside of a string: a name whose extension fits the media type. */

@@ -4,10 +4,12 @@
 
 #include <stdio.h>
 
+#include "artifacts/inbound.h"
 #include "attachments/context.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "providers/upload.h"
 #include "proxy/conversion.h"
 
 /* ---- what did not go ---- */
@@ -34,7 +36,9 @@ static int resolve(struct attach_job *j)
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
         .converts = conversion_offered,
+        .transcribes = j->config->transcription.provider ? attach_provider_transcribes : NULL,
         .arg = j->renders,
+        .hash_later = true,
     };
     if (j->parent)
         attach_take_parents(j);
@@ -44,21 +48,21 @@ static int resolve(struct attach_job *j)
     for (size_t i = 0; i < j->list.n; i++)
         if (j->list.list[i].decision == ATTACHMENT_NOT_PASSED)
             attach_not_passed(j, NOT_PASSED_UNKNOWN_TYPE, "type", j->list.list[i].type);
-    return attach_prepare_documents(j);
+    return attach_provider_plan(j) < 0 ? -1 : attach_prepare_documents(j);
 }
 
 static int place(struct attach_job *j)
 {
     if (attach_prepare_read(j) < 0 || attach_place(j) < 0)
         return -1;
-    attach_keep_originals(j);
+    attach_promise_originals(j);
     return 0;
 }
 
-/* What needs no preparation is placed in the same turn. */
-static void job_work(struct job *job)
+/* What needs no preparation is placed in the same turn. Digests are for the record and for uploads, so the
+ * request waits for them only where these need them. */
+static void work(struct attach_job *j)
 {
-    struct attach_job *j = (struct attach_job *)job;
     if (j->stage == ATTACH_RESOLVE) {
         j->failed = resolve(j) < 0;
         if (j->failed || j->npreparations)
@@ -68,10 +72,23 @@ static void job_work(struct job *job)
     j->failed = place(j) < 0;
 }
 
+static void job_work(struct job *job)
+{
+    struct attach_job *j = (struct attach_job *)job;
+    bool keep = j->stage == ATTACH_KEEP;
+    if (!keep)
+        work(j);
+    if (keep || j->failed || j->npreparations)
+        attachments_hash(&j->list);
+    if (keep)
+        attach_keep_originals(j);
+}
+
 /* ---- back on the loop ---- */
 
 static void free_job(struct attach_job *j)
 {
+    inbound_give_up(j->store, j->keeping);
     attach_prepare_free(j);
     attachments_free(&j->list);
     edits_free(&j->edits);
@@ -116,25 +133,44 @@ static void count(struct exchange *ex, const struct attach_job *j)
     }
 }
 
-/* The job ends here; what it made goes upstream, or what went wrong to the client. */
+static void end(struct attach_job *j)
+{
+    struct exchange *ex = j->exchange;
+    ex->jobs--;
+    attach_note(ex, &j->list, j->failed ? &j->error : NULL);
+    free_job(j);
+}
+
+/* In the queue before the client can hear of the consult, and so before anything that asks for it. */
+static void keep(struct attach_job *j)
+{
+    j->stage = ATTACH_KEEP;
+    if (job_submit(j->exchange->worker->disk, &j->job) == 0)
+        return;
+    log_error("inbound.keep_failed", log_str("consult", j->consult), log_str("why", "the queue is full"));
+    end(j);
+}
+
+/* What was made goes upstream, or what went wrong to the client. */
 static void finish(struct attach_job *j)
 {
     struct exchange *ex = j->exchange;
     ex->attach = NULL;
-    ex->jobs--;
     count(ex, j);
-    attach_note(ex, &j->list, j->failed ? &j->error : NULL);
     buf_add(&ex->not_passed, buf_span(&j->not_passed));
-    if (!ex->conn) { /* the client has gone: nobody is asked */
-        exchange_try_over(ex);
-    } else if (j->failed) {
-        exchange_fail(ex, &j->error);
-    } else {
-        buf_move(&ex->body, &j->body);
-        request_send(ex, &j->edits);
+    if (ex->conn && !j->failed) {
+        request_send(ex, buf_span(&j->body), &j->edits);
         ex->overhead_us = clock_mono_us() - ex->body_end_us;
+        keep(j);
+        return;
     }
-    free_job(j);
+    struct error e = j->error;
+    bool failed = j->failed && ex->conn;
+    end(j);
+    if (failed)
+        exchange_fail(ex, &e);
+    else /* the client has gone: nobody is asked */
+        exchange_try_over(ex);
 }
 
 static void overload(struct attach_job *j)
@@ -158,7 +194,13 @@ void attach_prepared(struct attach_job *j)
 static void job_done(struct job *job)
 {
     struct attach_job *j = (struct attach_job *)job;
-    if (j->stage == ATTACH_RESOLVE && !j->failed && j->exchange->conn) {
+    struct exchange *ex = j->exchange;
+    if (j->stage == ATTACH_KEEP) {
+        end(j);
+        exchange_try_over(ex);
+        return;
+    }
+    if (j->stage == ATTACH_RESOLVE && !j->failed && ex->conn) {
         j->stage = ATTACH_PREPARE;
         j->pending = 1; /* this function's own, so that none of them is the last one from inside */
         attach_prepare_start(j);
@@ -185,6 +227,7 @@ void attach_start(struct exchange *ex, const struct request_facts *facts, struct
     j->job.work = job_work;
     j->job.done = job_done;
     j->exchange = ex;
+    j->keeping = -1;
     j->config = config_ref(ex->config);
     j->store = ex->worker->store;
     j->renders = ex->worker->renders;
@@ -210,6 +253,8 @@ void attach_start(struct exchange *ex, const struct request_facts *facts, struct
                                       .api = ex->api,
                                       .dialect = ex->provider->dialect,
                                       .provider = ex->provider->name};
+    j->inline_most =
+        ex->provider->inline_size ? ex->provider->inline_size : upload_inline_most(ex->provider->dialect);
     exchange_enter(ex, EX_ATTACH);
     ex->attach = j;
     ex->jobs++;

@@ -2,17 +2,20 @@
 #define PROXY_ATTACH_JOB_H
 /*
  * Attachments on their way into the request (product.md §6), for the files that do it: attach.c (stages and
- * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_place.c (placing, and what is
- * kept). The job owns the request's body meanwhile, since everything points into it; nothing of the exchange
- * is touched in the thread.
+ * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_provider.c (what providers
+ * make ready), attach_place.c (placing, and what is kept). The job owns the request's body meanwhile, since
+ * everything points into it; nothing of the exchange is touched in the thread.
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
  *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
- *   PLACE (disk thread)     texts are read and counted, everything is placed, originals are kept
+ *   PLACE (disk thread)     texts are read and counted, everything is placed
  *      |
- *    sent                   or failed at any stage; a client that leaves ends PREPARE at once
+ *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
+ *      |
+ *   KEEP (disk thread)      while the provider works: digests for the record, originals for consults that
+ *                           this one may start, which wait for it (artifacts/inbound.h)
  */
 #include "artifacts/artifact.h"
 #include "attachments/attachment.h"
@@ -21,12 +24,21 @@
 #include "providers/placing.h"
 #include "proxy/exchange_state.h"
 
-enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE };
+enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE, ATTACH_KEEP };
 
-/* One attachment that is made ready by others: for now, that a document becomes text. */
+/* One attachment that is made ready by others. */
+enum preparation_kind {
+    PREPARE_CONVERSION, /* a caged extractor makes text of it */
+    PREPARE_UPLOAD,     /* it goes to the provider's files API, for its id or for its text */
+    PREPARE_TRANSCRIPT  /* a provider writes down what is said in it */
+};
+
 struct preparation {
     struct attach_job *job;
     struct attachment *attachment;
+    enum preparation_kind kind;
+    struct upload_wait *upload; /* under way, as the next one */
+    struct transcription_call *transcription;
     int document;              /* for the extractor; -1: it has been handed on */
     struct render_job *render; /* under way */
     int fd;                    /* the text, sealed; -1: none */
@@ -49,7 +61,8 @@ struct attach_job {
     struct attachments list;
     struct preparation preparations[LIMIT_ATTACHMENTS];
     size_t npreparations;
-    unsigned pending; /* preparations under way */
+    unsigned pending;   /* preparations under way */
+    size_t inline_most; /* bytes of the request above which files are uploaded; 0: there is no such size */
     struct buf body;
     struct request_facts facts; /* of the body */
     struct place_request place;
@@ -59,6 +72,7 @@ struct attach_job {
     size_t ntexts;
     struct buf not_passed; /* entries for the record */
     unsigned counts[NOT_PASSED_REASONS];
+    int keeping; /* inbound_begin's token; -1: none */
     bool failed;
     struct error error;
 };
@@ -88,11 +102,28 @@ void attach_prepare_stop(struct attach_job *j);
 int attach_prepare_read(struct attach_job *j) MUST_USE;
 void attach_prepare_free(struct attach_job *j);
 
+/* Ends a preparation whose render job failed. */
+void attach_prepare_refuse(struct preparation *p, const struct render_result *r);
+/* Ends a preparation with an error that is this attachment's; the first one counts, and ends the others. */
+void attach_prepare_fail(struct preparation *p, const struct error *e);
+
+/* ---- attach_provider.c ---- */
+
+/* In the thread, before anything else is prepared: whether everything can go there at all, and which files
+ * the request is too large with. Adds preparations; -1 with j->error. */
+int attach_provider_plan(struct attach_job *j) MUST_USE;
+/* On the loop: starts one of PREPARE_UPLOAD or PREPARE_TRANSCRIPT. -1: it has failed, j->error says why. */
+int attach_provider_start(struct preparation *p) MUST_USE;
+/* Whether a configured provider would transcribe audio of that media type, made into MP3 first where it takes
+ * no other; `arg` is the pool. */
+bool attach_provider_transcribes(const void *arg, const char *media_type);
+
 /* ---- attach_place.c: in the thread ---- */
 
 /* Counts all text and makes the splices. -1 with j->error. */
 int attach_place(struct attach_job *j) MUST_USE;
-/* For consults that this one may start. */
+/* For consults that this one may start: says that they will be kept, and keeps them. */
+void attach_promise_originals(struct attach_job *j);
 void attach_keep_originals(struct attach_job *j);
 
 #endif

@@ -3,6 +3,7 @@
 #include "attachments/context.h"
 #include "attachments/parts.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "providers/place.h"
 #include "proxy/attach_job.h"
@@ -40,7 +41,7 @@ static int count_text(struct attach_job *j)
         struct attachment *a = &j->list.list[i];
         if (ends_as_text(j, a))
             a->characters = limits_characters(buf_span(&a->bytes));
-        else if (a->conversion)
+        else if (a->conversion || a->by_provider)
             a->characters = limits_characters(buf_span(&a->text));
     }
     return attachments_check_text(&j->list, j->config->limits.attachment_characters, &j->error);
@@ -49,6 +50,10 @@ static int count_text(struct attach_job *j)
 static struct place_item item_of(struct attach_job *j, const struct attachment *a)
 {
     struct place_item item = {.index = a->index};
+    if (a->native && a->by_provider) { /* as the provider wrote it */
+        item.text = attachment_text(a);
+        return item;
+    }
     if (attachment_is_text(a)) {
         item.text = add_text(j, a);
         return item;
@@ -57,6 +62,7 @@ static struct place_item item_of(struct attach_job *j, const struct attachment *
     item.bytes = buf_span(&a->bytes);
     item.base64 = a->base64;
     item.name = span_str(a->name);
+    item.uploaded = span_str(a->uploaded);
     return item;
 }
 
@@ -107,7 +113,7 @@ static int place_all(struct attach_job *j)
             bad = place_check(&j->place, &items[n], &j->error);
         if (bad)
             a->decision = ATTACHMENT_REFUSED;
-        inserted += 2 * a->bytes.n + 6 * a->parts.n;
+        inserted += 2 * a->bytes.n + 6 * (a->parts.n + a->text.n);
     }
     struct span context = bad ? span_of("", 0) : add_text(j, NULL);
     if (context.n)
@@ -126,14 +132,28 @@ int attach_place(struct attach_job *j)
     return count_text(j) < 0 || place_all(j) < 0 ? -1 : 0;
 }
 
-/* For consults that this one may start. What was forwarded stays with the parent alone. */
+/* What was forwarded stays with the parent alone. */
+static bool is_own(const struct attachment *a)
+{
+    return a->index != ATTACHMENT_FORWARDED;
+}
+
+void attach_promise_originals(struct attach_job *j)
+{
+    for (size_t i = 0; i < j->list.n; i++)
+        if (is_own(&j->list.list[i])) {
+            j->keeping = inbound_begin(j->store, j->org, j->consult);
+            return;
+        }
+}
+
 void attach_keep_originals(struct attach_job *j)
 {
     struct inbound_item items[LIMIT_ATTACHMENTS];
     size_t n = 0;
     for (size_t i = 0; i < j->list.n; i++) {
         const struct attachment *a = &j->list.list[i];
-        if (a->index == ATTACHMENT_FORWARDED)
+        if (!is_own(a))
             continue;
         items[n++] = (struct inbound_item){
             .name = a->name,
@@ -147,6 +167,7 @@ void attach_keep_originals(struct attach_job *j)
     }
     int64_t until_s = (clock_wall_ms() + j->config->timeouts.forward_ttl) / 1000;
     /* The consult itself does not depend on it, and a log line says so. */
-    if (n && inbound_keep(j->store, j->org, j->consult, items, n, until_s) < 0)
-        return;
+    if (n && inbound_keep(j->store, j->keeping, j->org, j->consult, items, n, until_s) < 0)
+        log_debug("attachments.not_kept", log_str("consult", j->consult));
+    j->keeping = -1;
 }

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "proxy/attach_job.h"
 #include "proxy/conversion.h"
+#include "proxy/transcription.h"
+#include "proxy/uploads.h"
 
 /* ---- in the thread ---- */
 
@@ -29,6 +31,8 @@ int attach_prepare_read(struct attach_job *j)
     int failed = 0;
     for (size_t i = 0; i < j->npreparations && !failed; i++) {
         struct preparation *p = &j->preparations[i];
+        if (p->kind != PREPARE_CONVERSION)
+            continue;
         failed = conversion_read(p->attachment, p->fd, p->bytes, &j->error);
         close(p->fd);
         p->fd = -1;
@@ -54,17 +58,37 @@ static void stop_others(struct attach_job *j)
 {
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
-        if (!p->render)
+        if (!p->render && !p->upload && !p->transcription)
             continue;
-        render_cancel(p->render);
+        if (p->render)
+            render_cancel(p->render);
+        uploads_leave(p->upload);
+        transcription_cancel(p->transcription);
         p->render = NULL;
+        p->upload = NULL;
+        p->transcription = NULL;
         j->pending--;
     }
 }
 
-/* The first one counts, and ends the others. */
-static void fail(struct attach_job *j, struct preparation *p, const struct render_result *r)
+void attach_prepare_fail(struct preparation *p, const struct error *e)
 {
+    struct attach_job *j = p->job;
+    char place[128];
+    if (j->failed)
+        return;
+    j->failed = true;
+    p->attachment->decision = ATTACHMENT_REFUSED;
+    attachment_place(p->attachment, place);
+    error_set(&j->error, e->code, "%s: %.380s", place, e->message);
+    j->error.status = e->status;
+    stop_others(j);
+}
+
+/* The first one counts, and ends the others. */
+void attach_prepare_refuse(struct preparation *p, const struct render_result *r)
+{
+    struct attach_job *j = p->job;
     if (!j->failed)
         conversion_refused(p->attachment, r, &j->error);
     j->failed = true;
@@ -87,7 +111,7 @@ static void on_converted(void *arg, const struct render_result *r)
                     log_str("outcome", render_job_outcome_name(r->outcome)),
                     log_int("ms", (int64_t)(r->wall_us / 1000)),
                     log_int("peak_kib", (int64_t)(r->peak_bytes / 1024)));
-        fail(j, p, r);
+        attach_prepare_refuse(p, r);
     }
     attach_prepared(j);
 }
@@ -99,12 +123,18 @@ void attach_prepare_start(struct attach_job *j)
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
         const char *why;
+        if (p->kind != PREPARE_CONVERSION) {
+            if (attach_provider_start(p) < 0)
+                return;
+            j->pending++;
+            continue;
+        }
         int document = p->document;
         p->document = -1;
         p->render =
             render_submit(pool, p->attachment->conversion->format, document, until_ms, on_converted, p, &why);
         if (!p->render) {
-            fail(j, p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
+            attach_prepare_refuse(p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
             return;
         }
         j->pending++;

@@ -12,6 +12,7 @@
 #include "net/proxy_protocol.h"
 #include "proxy/admin.h"
 #include "proxy/exchange.h"
+#include "proxy/sentry.h"
 
 enum {
     LINGER_MS = 5000,             /* after a reply to a request that is still being sent: silence */
@@ -185,6 +186,13 @@ static void peer_name(const struct sockaddr_storage *a, char *out, size_t room)
         snprintf(out, room, "unix");
 }
 
+static void note_overload(struct worker *w)
+{
+    struct error e;
+    error_set(&e, ERROR_OVERLOADED, "Too many connections are open.");
+    sentry_note(w, NULL, "", "", &e);
+}
+
 void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer,
                 const struct worker_listener *l)
 {
@@ -217,7 +225,7 @@ void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer,
         conn_die(c, false);
     } else if (w->nconns > w->config->limits.connections && !c->admin) {
         c->keep_alive = false;
-        metrics_error(w->metrics, NULL, ERROR_OVERLOADED);
+        note_overload(w);
         conn_reply(c, 503, "application/json", "Retry-After: 1\r\n",
                    SPAN_LIT("{\"error\":{\"message\":\"Too many connections are open; try "
                             "again.\",\"type\":\"server_error\","
@@ -407,7 +415,7 @@ static void refuse(struct conn *c, const struct error *e)
         body, sizeof body,
         "{\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"%s\"}}",
         e->message, error_name(e->code));
-    metrics_error(c->worker->metrics, NULL, e->code);
+    sentry_note(c->worker, NULL, "", "", e);
     log_warning("request.refused", log_str("code", error_name(e->code)), log_str("peer", c->peer),
                 log_str("message", e->message));
     c->keep_alive = false;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "proxy/exchange_state.h"
+#include "proxy/sentry.h"
 
 enum { ATTACHMENT_RECORD = 512 * 1024 /* of which a record has room for one */ };
 
@@ -156,10 +157,15 @@ bool exchange_error_shape(const struct exchange *ex, const struct error *e, stru
     return event;
 }
 
+void exchange_note_error(struct exchange *ex, const struct error *e)
+{
+    sentry_note(ex->worker, ex->provider, ex->api == API_NONE ? "" : api_name(ex->api), ex->consult_id, e);
+}
+
 void exchange_fail(struct exchange *ex, const struct error *e)
 {
     struct conn *c = ex->conn;
-    metrics_error(ex->worker->metrics, ex->provider, e->code);
+    exchange_note_error(ex, e);
     ex->outcome = OUTCOME_ERROR;
     ex->error = e->code;
     ex->status = e->status;

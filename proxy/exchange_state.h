@@ -127,6 +127,8 @@ struct exchange {
 void exchange_enter(struct exchange *ex, enum exchange_state state);
 /* Answers with an error of Penstock's own, as far as that is still possible, and ends the exchange. */
 void exchange_fail(struct exchange *ex, const struct error *e);
+/* Counts and reports an error of Penstock's own. */
+void exchange_note_error(struct exchange *ex, const struct error *e);
 /* The client has all it will get. Ends the exchange, after what must be settled. */
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */
@@ -146,8 +148,8 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
                    bool body_follows);
 /* What was unsent has gone upstream. */
 void request_room(struct exchange *ex);
-/* Sends the consult's body with these splices. */
-void request_send(struct exchange *ex, const struct edits *edits);
+/* Sends the consult's body with these splices, of which nothing is needed afterwards. */
+void request_send(struct exchange *ex, struct span body, const struct edits *edits);
 
 /* ---- attach.c ---- */
 /*

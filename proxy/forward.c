@@ -96,6 +96,25 @@ void forward_request_head(const struct http_head *head, const struct forward_req
         forward_add_key(out, f->provider, f->api_key);
 }
 
+bool forward_account(struct span head, struct buf *out)
+{
+    static const char *const charged[] = {"openai-organization", "openai-project", "anthropic-workspace-id",
+                                          "x-goog-user-project"};
+    bool key = false;
+    while (head.n) {
+        const char *lf = memchr(head.p, '\n', head.n);
+        struct span line = span_of(head.p, lf ? (size_t)(lf + 1 - head.p) : head.n);
+        const char *colon = memchr(line.p, ':', line.n);
+        struct span name = span_of(line.p, colon ? (size_t)(colon - line.p) : 0);
+        bool is_key = is_key_field(name);
+        if (is_key || is_one_of(name, charged, sizeof charged / sizeof charged[0]))
+            buf_add(out, line);
+        key = key || is_key;
+        head = span_from(head, line.n);
+    }
+    return key;
+}
+
 void forward_ask_identity(struct span head, struct buf *out)
 {
     static const char name[] = "accept-encoding:";

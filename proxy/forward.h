@@ -20,6 +20,10 @@ void forward_request_head(const struct http_head *head, const struct forward_req
 /* Appends the field in which the provider's dialect wants a key. */
 void forward_add_key(struct buf *out, const struct config_provider *provider, const char *key);
 
+/* Appends the fields of such a head that say who pays: keys and what is charged with them, whole lines.
+ * Whether a key is among them. */
+bool forward_account(struct span head, struct buf *out);
+
 /* Copies such a head, asking for no content coding: the reply will be filtered. */
 void forward_ask_identity(struct span head, struct buf *out);
 

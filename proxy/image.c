@@ -7,8 +7,10 @@
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
 #include "proxy/image_reply.h"
+#include "proxy/sentry.h"
+#include "proxy/side_call.h"
 
-enum { ANSWER_MOST = 32 * 1024 * 1024, REQUEST_HEAD = 2 * LIMIT_HTTP_HEAD };
+enum { ANSWER_MOST = 32 * 1024 * 1024 };
 
 struct image_call {
     struct worker *worker;
@@ -16,10 +18,7 @@ struct image_call {
     const struct config_provider *provider;
     char consult[CONSULT_ID];
     char *key; /* NULL: none; wiped at the end */
-    struct dial_target target;
-    struct http_call *call;
-    int status;
-    struct buf body;
+    struct side_call *call;
     image_done done;
     void *arg;
 };
@@ -29,7 +28,6 @@ static void destroy(struct image_call *c)
     if (c->key)
         explicit_bzero(c->key, strlen(c->key));
     xfree(c->key);
-    buf_free(&c->body);
     config_unref(c->config);
     xfree(c);
 }
@@ -38,88 +36,56 @@ void image_call_cancel(struct image_call *c)
 {
     if (!c)
         return;
-    http_call_cancel(c->call);
+    side_call_cancel(c->call);
     destroy(c);
 }
 
 /* ---- the answer ---- */
 
 /* What the error is in the product's own words, when a key of Penstock's own was refused: ours to mend. */
-static enum error_code refused_key(const struct image_call *c)
+static enum error_code refused_key(const struct image_call *c, int status)
 {
     if (!c->provider->api_key)
         return ERROR_NONE;
-    return c->status == 401   ? ERROR_AUTH_ERROR
-           : c->status == 403 ? ERROR_FORBIDDEN
-           : c->status == 429 ? ERROR_RATE_LIMIT
-                              : ERROR_NONE;
+    return status == 401   ? ERROR_AUTH_ERROR
+           : status == 403 ? ERROR_FORBIDDEN
+           : status == 429 ? ERROR_RATE_LIMIT
+                           : ERROR_NONE;
 }
 
-static void fail(struct image_call *c, enum error_code code, const char *why)
+static void fail(struct image_call *c, int status, enum error_code code, const char *why)
 {
-    if (code != ERROR_NONE)
-        metrics_error(c->worker->metrics, c->provider, code);
+    struct error e;
+    if (code != ERROR_NONE) {
+        error_set(&e, code, "%s", why);
+        sentry_note(c->worker, c->provider, "", c->consult, &e);
+    }
     log_warning("image.failed", log_str("consult", c->consult), log_str("provider", c->provider->name),
-                log_int("status", c->status), log_str("code", code == ERROR_NONE ? "" : error_name(code)));
+                log_int("status", status), log_str("code", code == ERROR_NONE ? "" : error_name(code)));
     c->done(c->arg, NULL, FLAG_RENDER_FAILED, why);
     destroy(c);
 }
 
-/* Gives up what is still coming. */
-static void give_up(struct image_call *c, const char *why)
-{
-    http_call_cancel(c->call);
-    fail(c, ERROR_UPSTREAM_INVALID, why);
-}
-
-static void on_head(void *arg, const struct http_head *head)
+static void on_answer(void *arg, const struct side_answer *answer)
 {
     struct image_call *c = arg;
-    const struct http_field *coding = http_head_find(head, "content-encoding");
-    c->status = head->status;
-    if (coding && coding->value.n && !span_is_nocase(coding->value, "identity"))
-        give_up(c, "the image provider's answer has a content coding, which was not asked for");
-    else if (head->has_length && head->length > ANSWER_MOST)
-        give_up(c, "the image provider's answer is larger than 32 MiB");
-}
-
-static void on_body(void *arg, struct span bytes)
-{
-    struct image_call *c = arg;
-    if (buf_add(&c->body, bytes) < 0)
-        give_up(c, "the image provider's answer is larger than 32 MiB");
-}
-
-static void on_read_end(void *arg)
-{
-    (void)arg;
-}
-
-static void on_done(void *arg, const struct error *e)
-{
-    struct image_call *c = arg;
+    const struct error *e = answer->failed;
     char why[LIMIT_ERROR_TEXT];
-    if (e) {
-        fail(c, e->code,
-             c->status || e->code == ERROR_UPSTREAM_INVALID ? "the image provider's answer broke off"
-                                                            : "the image provider cannot be reached");
-        return;
+    if (e && answer->given_up) {
+        snprintf(why, sizeof why, "the image provider: %.400s", e->message);
+        fail(c, answer->status, e->code, why);
+    } else if (e) {
+        fail(c, answer->status, e->code,
+             answer->status || e->code == ERROR_UPSTREAM_INVALID ? "the image provider's answer broke off"
+                                                                 : "the image provider cannot be reached");
+    } else if (answer->status < 200 || answer->status > 299) {
+        image_reply_refusal(answer->status, buf_span(answer->body), c->key, why);
+        fail(c, answer->status, refused_key(c, answer->status), why);
+    } else {
+        c->done(c->arg, answer->body, FLAG_NONE, "");
+        destroy(c);
     }
-    if (c->status < 200 || c->status > 299) {
-        image_reply_refusal(c->status, buf_span(&c->body), c->key, why);
-        fail(c, refused_key(c), why);
-        return;
-    }
-    c->done(c->arg, &c->body, FLAG_NONE, "");
-    destroy(c);
 }
-
-static const struct http_call_sink sink = {
-    .head = on_head,
-    .body = on_body,
-    .read_end = on_read_end,
-    .done = on_done,
-};
 
 /* ---- the request ---- */
 
@@ -140,48 +106,45 @@ static struct image_call *create(const struct exchange *ex, image_done done, voi
     c->provider = p;
     snprintf(c->consult, sizeof c->consult, "%s", ex->consult_id);
     c->key = key ? xstrdup(key) : NULL;
-    c->target = (struct dial_target){
-        .host = p->host, .port = p->port, .tls = p->tls, .timeout_ms = c->config->timeouts.connect};
     c->done = done;
     c->arg = arg;
-    buf_init(&c->body, ANSWER_MOST);
     return c;
 }
 
-static void add_fields(const struct image_call *c, const char *accept, struct buf *out)
+/* The time is the directive's, and is kept by whoever waits. */
+static void start(struct image_call *c, const char *accept, struct span target, struct buf *body)
 {
-    buf_printf(out, "Host: %s\r\n", c->provider->host_header);
+    struct buf fields;
+    buf_init(&fields, 2 * LIMIT_KEY);
     if (c->key)
-        forward_add_key(out, c->provider, c->key);
-    buf_printf(out, "User-Agent: penstock/%s\r\nAccept: %s\r\nAccept-Encoding: identity\r\n",
-               PENSTOCK_VERSION, accept);
-}
-
-static void start(struct image_call *c, struct buf *request)
-{
-    c->call = http_call_start(c->worker->client, &c->target, false, &sink, c);
-    http_call_give(c->call, request);
-    http_call_sent_all(c->call);
+        forward_add_key(&fields, c->provider, c->key);
+    struct side_request r = {.method = body ? "POST" : "GET",
+                             .target = target,
+                             .fields = buf_span(&fields),
+                             .accept = accept,
+                             .content_type = body ? "application/json" : NULL,
+                             .body = body,
+                             .answer_most = ANSWER_MOST};
+    side_request_provider(&r, c->config, c->provider);
+    c->call = side_call_start(c->worker->base, c->worker->client, &r, on_answer, c);
+    if (fields.n)
+        explicit_bzero(fields.data, fields.n);
+    buf_free(&fields);
 }
 
 struct image_call *image_ask(const struct exchange *ex, const struct image_wanted *wanted, image_done done,
                              void *arg, char why[LIMIT_ERROR_TEXT])
 {
     struct image_call *c = create(ex, done, arg, why);
-    struct buf request, body;
+    struct buf path, body;
     if (!c)
         return NULL;
     buf_init(&body, 6 * wanted->prompt.n + LIMIT_METADATA);
     image_request_body(c->config->image_generation.model, wanted, &body);
-    buf_init(&request, body.n + REQUEST_HEAD);
-    buf_adds(&request, "POST ");
-    image_request_path(c->provider, &request);
-    buf_adds(&request, " HTTP/1.1\r\n");
-    add_fields(c, "application/json", &request);
-    buf_printf(&request, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n", body.n);
-    buf_add(&request, buf_span(&body));
-    buf_free(&body);
-    start(c, &request);
+    buf_init(&path, LIMIT_HTTP_HEAD);
+    image_request_path(c->provider, &path);
+    start(c, "application/json", buf_span(&path), &body);
+    buf_free(&path);
     return c;
 }
 
@@ -189,15 +152,7 @@ struct image_call *image_fetch(const struct exchange *ex, struct span target, im
                                char why[LIMIT_ERROR_TEXT])
 {
     struct image_call *c = create(ex, done, arg, why);
-    struct buf request;
-    if (!c)
-        return NULL;
-    buf_init(&request, target.n + REQUEST_HEAD);
-    buf_adds(&request, "GET ");
-    buf_add(&request, target);
-    buf_adds(&request, " HTTP/1.1\r\n");
-    add_fields(c, "image/*", &request);
-    buf_adds(&request, "\r\n");
-    start(c, &request);
+    if (c)
+        start(c, "image/*", target, NULL);
     return c;
 }

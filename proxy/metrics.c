@@ -179,6 +179,31 @@ static void print_consults(const struct metrics *m, struct buf *out)
                    (unsigned long long)m->providers[i].requests);
 }
 
+static void print_side_calls(const struct metrics *m, struct buf *out)
+{
+    static const char *const uploads[UPLOAD_OUTCOMES] = {"made", "reused", "failed", "deleted"};
+    static const char *const transcripts[TRANSCRIPT_OUTCOMES] = {"made", "failed"};
+    static const char *const sink[SINK_OUTCOMES] = {"sent", "failed", "dropped"};
+    head(out, "penstock_uploads_total", "counter",
+         "Files for a provider's files API: uploaded, used again without an upload, failed, deleted there.");
+    for (size_t i = 0; i < m->nproviders; i++)
+        for (int o = 0; o < UPLOAD_OUTCOMES; o++)
+            if (m->providers[i].uploads[o])
+                buf_printf(out, "penstock_uploads_total{provider=\"%s\",outcome=\"%s\"} %llu\n",
+                           m->providers[i].name, uploads[o], (unsigned long long)m->providers[i].uploads[o]);
+    head(out, "penstock_transcripts_total", "counter", "Transcripts asked of a provider.");
+    for (size_t i = 0; i < m->nproviders; i++)
+        for (int o = 0; o < TRANSCRIPT_OUTCOMES; o++)
+            if (m->providers[i].transcripts[o])
+                buf_printf(out, "penstock_transcripts_total{provider=\"%s\",outcome=\"%s\"} %llu\n",
+                           m->providers[i].name, transcripts[o],
+                           (unsigned long long)m->providers[i].transcripts[o]);
+    head(out, "penstock_sink_events_total", "counter", "Events for the error sink.");
+    for (int o = 0; o < SINK_OUTCOMES; o++)
+        buf_printf(out, "penstock_sink_events_total{outcome=\"%s\"} %llu\n", sink[o],
+                   (unsigned long long)m->sink[o]);
+}
+
 static void print_renders(const struct metrics *m, struct buf *out)
 {
     char labels[64];
@@ -220,6 +245,7 @@ void metrics_print(const struct metrics *m, struct buf *out)
     print_histogram(&m->overhead, "penstock_overhead_seconds", "", out);
     print_consults(m, out);
     print_errors(m, out);
+    print_side_calls(m, out);
     print_renders(m, out);
     head(out, "penstock_artifacts_total", "counter", "Files made and stored.");
     buf_printf(out, "penstock_artifacts_total %llu\n", (unsigned long long)m->artifacts);

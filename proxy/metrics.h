@@ -40,6 +40,13 @@ const char *outcome_name(enum outcome outcome);
 enum not_passed { NOT_PASSED_UNKNOWN_TYPE, NOT_PASSED_NOT_IN_PARENT, NOT_PASSED_REASONS };
 const char *not_passed_name(enum not_passed reason);
 
+/* What became of files on their way to a provider's files API. */
+enum upload_outcome { UPLOADS_MADE, UPLOADS_REUSED, UPLOADS_FAILED, UPLOADS_DELETED, UPLOAD_OUTCOMES };
+/* Transcripts made by a provider. */
+enum transcript_outcome { TRANSCRIPTS_MADE, TRANSCRIPTS_FAILED, TRANSCRIPT_OUTCOMES };
+/* Events for the error sink. */
+enum sink_outcome { SINK_SENT, SINK_FAILED, SINK_DROPPED, SINK_OUTCOMES };
+
 struct histogram {
     _Atomic uint64_t buckets[METRICS_BUCKETS + 1];
     _Atomic uint64_t sum_us;
@@ -50,6 +57,8 @@ struct metrics_provider {
     _Atomic uint64_t requests; /* that were no consults */
     _Atomic uint64_t consults[OUTCOMES];
     _Atomic uint64_t errors[ERROR_CODES];
+    _Atomic uint64_t uploads[UPLOAD_OUTCOMES];
+    _Atomic uint64_t transcripts[TRANSCRIPT_OUTCOMES];
     struct histogram duration, first_token;
 };
 
@@ -65,6 +74,7 @@ struct metrics {
     _Atomic uint64_t artifacts, artifact_bytes;
     _Atomic uint64_t attachments, attachment_bytes;
     _Atomic uint64_t not_passed[NOT_PASSED_REASONS];
+    _Atomic uint64_t sink[SINK_OUTCOMES];
     _Atomic uint64_t flags[FLAGS];
     _Atomic uint64_t worker_restarts;
     _Atomic int64_t gauges[METRICS_WORKERS][GAUGES];

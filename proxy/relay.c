@@ -160,7 +160,7 @@ static void reply_over(struct exchange *ex)
     if (!ex->upstream_clean && ex->outcome == OUTCOME_COMPLETED) {
         ex->outcome = OUTCOME_INTERRUPTED;
         ex->error = ex->failure.code;
-        metrics_error(ex->worker->metrics, ex->provider, ex->failure.code);
+        exchange_note_error(ex, &ex->failure);
         log_error("upstream.cut", log_str("consult", ex->consult_id),
                   log_str("code", error_name(ex->failure.code)), log_str("message", ex->failure.message));
         ex->dialect->error_event(&ex->failure, false, &event);
@@ -215,7 +215,7 @@ void relay_cut(struct exchange *ex, const struct error *e)
     ex->failure = *e;
     if (ex->treatment == TREAT_PASS) { /* whoever reads must see that this is not the whole */
         struct conn *c = ex->conn;
-        metrics_error(ex->worker->metrics, ex->provider, e->code);
+        exchange_note_error(ex, e);
         ex->outcome = OUTCOME_INTERRUPTED;
         ex->error = e->code;
         flush(ex, false);
@@ -556,10 +556,30 @@ static void choose_framing(struct exchange *ex, const struct http_head *head)
     buf_adds(&ex->head, "\r\n");
 }
 
+/* A provider that refuses a key of Penstock's own: its reply goes through as any other, but somebody has to
+ * mend it (product.md §7). */
+static void note_refused_key(struct exchange *ex, int status)
+{
+    struct error e;
+    enum error_code code = status == 401                    ? ERROR_AUTH_ERROR
+                           : status == 403                  ? ERROR_FORBIDDEN
+                           : status == 402 || status == 429 ? ERROR_RATE_LIMIT
+                                                            : ERROR_NONE;
+    if (code == ERROR_NONE || ex->config->tenancy != TENANCY_KEYS || !ex->provider->api_key)
+        return;
+    error_set(&e, code, "The provider refused the key that is configured for it.");
+    e.status = status;
+    exchange_note_error(ex, &e);
+    log_error("provider.refused_key", log_str("consult", ex->consult_id),
+              log_str("provider", ex->provider->name), log_int("status", status),
+              log_str("code", error_name(code)));
+}
+
 static void on_head(void *arg, const struct http_head *head)
 {
     struct exchange *ex = exchange_of(arg);
     ex->status = head->status;
+    note_refused_key(ex, head->status);
     ex->treatment = choose_treatment(ex, head);
     if (ex->treatment != TREAT_PASS && create_decoder(ex, head) < 0)
         return;

@@ -134,9 +134,8 @@ static void splice(struct exchange *ex, const struct request_facts *facts, struc
     }
 }
 
-void request_send(struct exchange *ex, const struct edits *edits)
+void request_send(struct exchange *ex, struct span body, const struct edits *edits)
 {
-    struct span body = buf_span(&ex->body);
     struct buf out;
     size_t n = body.n;
     for (size_t i = 0; i < edits->n; i++)
@@ -153,7 +152,6 @@ void request_send(struct exchange *ex, const struct edits *edits)
     buf_adds(&out, "\r\n\r\n");
     if (edits_apply(edits, body, &out) < 0)
         log_error("request.splice", log_str("consult", ex->consult_id));
-    buf_free(&ex->body);
     buf_free(&ex->request);
     call_start(ex);
     http_call_give(ex->call, &out);
@@ -208,7 +206,8 @@ static void consult_body_end(struct exchange *ex)
         attach_start(ex, &facts, &list, &edits, &room);
         goto out;
     }
-    request_send(ex, &edits);
+    request_send(ex, buf_span(&ex->body), &edits);
+    buf_free(&ex->body);
     ex->overhead_us = clock_mono_us() - ex->body_end_us;
     goto out;
 fail:

@@ -16,6 +16,12 @@
 #include "proxy/conn.h"
 #include "proxy/exchange.h"
 #include "proxy/render_cache.h"
+#include "proxy/sentry.h"
+#include "proxy/uploads.h"
+
+/* Files at a provider whose account has not come back to have them deleted: they have expired there, or
+ * belong to a key that is used no more. */
+static const int64_t UPLOADS_FORGOTTEN_MS = INT64_C(30) * 86400000;
 
 enum {
     SWEEP_MS = 200,
@@ -60,7 +66,7 @@ void worker_check_drained(struct worker *w)
     if (w->draining && !w->conns && !w->exchanges)
         audit_flush(w);
     if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 &&
-        job_queue_length(w->audit) == 0 && render_pool_length(w->renders) == 0)
+        job_queue_length(w->audit) == 0 && render_pool_length(w->renders) == 0 && !sentry_is_busy(w->sentry))
         event_base_loopbreak(w->base);
 }
 
@@ -133,6 +139,7 @@ struct sweep_job {
     struct job job;
     struct store *store;
     struct records *records;
+    struct upload_store *uploads;
     int64_t retention_ms;
 };
 
@@ -149,6 +156,8 @@ static void records_sweep_work(struct job *job)
     struct sweep_job *s = (struct sweep_job *)job;
     if (records_sweep(s->records, clock_wall_ms() - s->retention_ms) < 0)
         log_warning("audit.sweep_failed", log_int("retention_ms", s->retention_ms));
+    if (upload_store_sweep(s->uploads, clock_wall_ms() - UPLOADS_FORGOTTEN_MS) < 0)
+        log_warning("uploads.sweep_failed", log_int("after_ms", UPLOADS_FORGOTTEN_MS));
 }
 
 static void sweep_done(struct job *job)
@@ -163,6 +172,7 @@ static void submit_sweep(struct worker *w, struct job_queue *queue, void (*work)
     s->job.done = sweep_done;
     s->store = w->store;
     s->records = w->records;
+    s->uploads = w->upload_store;
     s->retention_ms = w->config->artifacts.retention_s * 1000;
     if (job_submit(queue, &s->job) < 0)
         xfree(s);
@@ -189,6 +199,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     }
     http_client_sweep(w->client, now);
     render_pool_tick(w->renders, now);
+    uploads_tick(w->uploads, clock_wall_ms());
+    worker_check_drained(w);
     audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
     metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS,
@@ -272,6 +284,11 @@ static int open_stores(struct worker *w)
     w->records = records_open(c->state_dir, &e);
     if (!w->records) {
         log_error("records.open", log_str("why", e.message));
+        return -1;
+    }
+    w->upload_store = upload_store_open(c->state_dir, &e);
+    if (!w->upload_store) {
+        log_error("uploads.open", log_str("why", e.message));
         return -1;
     }
     w->disk = job_queue_create("disk", DISK_QUEUE);
@@ -416,7 +433,10 @@ static void worker_end(struct worker *w)
     render_cache_destroy(w->render_cache);
     on_reap(-1, 0, w);
     audit_flush(w);
+    uploads_stop(w->uploads);
     job_queue_destroy(w->audit);
+    uploads_destroy(w->uploads);
+    sentry_destroy(w->sentry);
     stop_event(&w->sweep);
     stop_event(&w->disk_done);
     stop_event(&w->audit_done);
@@ -426,6 +446,7 @@ static void worker_end(struct worker *w)
     http_client_destroy(w->client);
     dialer_destroy(w->dialer);
     records_close(w->records);
+    upload_store_close(w->upload_store);
     store_close(w->store);
     event_base_free(w->base);
     for (int i = 0; i < 2; i++)
@@ -447,6 +468,8 @@ static int worker_start(struct worker *w, const int *fds, const struct render_ad
     make_protocol(w);
     w->dialer = dialer_create(w->base);
     w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
+    w->uploads = uploads_create(w->base, w->client, w->audit, w->upload_store, w->store, w->metrics);
+    w->sentry = sentry_create(w);
     add_events(w);
     return open_listeners(w, fds);
 }

@@ -23,6 +23,9 @@ struct audit_batch;
 struct render_address;
 struct render_cache;
 struct render_pool;
+struct sentry;
+struct upload_store;
+struct uploads;
 
 /* Room in front of what one read produces, for the length line of a chunk. */
 enum { CHUNK_ROOM = 16 };
@@ -50,6 +53,9 @@ struct worker {
     struct buf logo;
     struct store *store;
     struct records *records;
+    struct upload_store *upload_store;
+    struct uploads *uploads;
+    struct sentry *sentry; /* NULL: there is no error sink */
     struct metrics *metrics;
     struct worker_listener *listeners;
     size_t nlisteners;

@@ -19,7 +19,7 @@ export async function freePort() {
     return port;
 }
 
-const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', providers = '', more = '' }) => `state_dir: ${folder}/state
+const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', timeouts = '', providers = '', more = '' }) => `state_dir: ${folder}/state
 workspace_root: ${folder}/workspace
 listen:
   - address: 127.0.0.1:${port}
@@ -29,12 +29,12 @@ default_provider: openai
 providers:
   - {name: openai, dialect: openai, base_url: "${upstream}"}
   - {name: down, dialect: openai, base_url: "http://127.0.0.1:${closed}"}
-${providers}timeouts: {drain: ${drain}}
+${providers}timeouts: {drain: ${drain}${timeouts}}
 log: {level: debug}
 ${more}`;
 
 export class Penstock {
-    // `settings`: drain, lines of more `providers`, and `more` lines of configuration.
+    // `settings`: drain, more `timeouts` (each with a comma before it), lines of more `providers`, and `more` lines of configuration.
     async start(upstreamUrl, settings = {}) {
         this.folder = mkdtempSync(join(tmpdir(), 'penstock-e2e-'));
         this.logFile = join(this.folder, 'log');

@@ -166,7 +166,14 @@ static const struct {
     {"artifacts: {store: disk}", "f:1: artifacts.store: expected file, found \"disk\"", ""},
     {"records: {store: postgres}", "f:1: records.store: the store postgres is not available", "sqlite is"},
     {"records: {dsn: x}", "f:1: records.dsn: ", "postgres, which is not available"},
-    {"transcription: {provider: openai, model: whisper-1}", "f:1: transcription: transcription is not", ""},
+    {"transcription: {provider: openai}", "f:1: transcription.model: this key is missing", ""},
+    {"transcription:\n  model: m\n  provider: opena",
+     "f:3: transcription.provider: expected the name of one of the providers", "found \"opena\""},
+    {"sentry_dsn: https://host/1", "f:1: sentry_dsn: expected a Sentry DSN", ""},
+    {"sentry_dsn: https://key@host", "f:1: sentry_dsn: expected a Sentry DSN", ""},
+    {"sentry_dsn: ftp://key@host/1", "f:1: sentry_dsn: expected a Sentry DSN", ""},
+    {"sentry_dsn: https://k%20y@host/1", "f:1: sentry_dsn: expected a Sentry DSN", ""},
+    {"sentry_dsn: https://key@ho st/1", "f:1: sentry_dsn: expected a Sentry DSN", ""},
     {"log: {content: true}", "f:1: log.content: content in the log is not available", ""},
 };
 
@@ -196,6 +203,7 @@ static void secrets_stay_out_of_messages(void **state)
         "organisations: [{name: a, key_sha256: [hunter2]}]",
         "public_url: http://user:hunter2@h/",
         "artifacts: {secret_key: hunter2}",
+        "sentry_dsn: https://hunter2@host",
         "records: {store: sqlite, dsn: 'postgres://u:hunter2@h'}",
     };
     for (size_t i = 0; i < sizeof yaml / sizeof yaml[0]; i++) {
@@ -243,6 +251,10 @@ static void defaults(void **state)
         assert_int_equal(c->log.level, LOG_INFO);
         assert_null(c->image_generation.provider);
         assert_null(c->image_generation.model);
+        assert_null(c->transcription.provider);
+        assert_null(c->sentry.source);
+        assert_int_equal(c->timeouts.upload_ttl, 86400000);
+        assert_int_equal(c->providers[0].inline_size, 0);
         config_unref(c);
     }
 }
@@ -262,7 +274,9 @@ static void values(void **state)
               " image_generation: false}\n"
               "stream: buffer\ndisconnect: drain\nlinks: markdown\ncontext: attachments\n"
               "limits: {directive: 2048, drain_bytes: 0}\ntimeouts: {idle: 250ms, drain: 0s}\nlog: {level: "
-              "warning}\nimage_generation: {model: m-1, provider: b-1_2}\n");
+              "warning}\nimage_generation: {model: m-1, provider: b-1_2}\n"
+              "transcription: {model: whisper-1, provider: openai}\n"
+              "sentry_dsn: http://pub:old@[::1]:9000/se/ntry/42\n");
     assert_false(c->enabled);
     assert_true(c->workers >= 1);
     assert_string_equal(c->workspace_root, "/var/lib/penstock/workspace");
@@ -292,6 +306,13 @@ static void values(void **state)
     assert_false(c->organisations[0].image_generation);
     assert_ptr_equal(c->image_generation.provider, p);
     assert_string_equal(c->image_generation.model, "m-1");
+    assert_string_equal(c->transcription.provider->name, "openai");
+    assert_string_equal(c->transcription.model, "whisper-1");
+    assert_string_equal(c->sentry.host, "::1");
+    assert_string_equal(c->sentry.host_header, "[::1]:9000");
+    assert_string_equal(c->sentry.path, "/se/ntry/api/42/envelope/");
+    assert_string_equal(c->sentry.key, "pub");
+    assert_true(!c->sentry.tls && c->sentry.port == 9000);
     assert_int_equal(c->stream, STREAM_BUFFER);
     assert_int_equal(c->disconnect, DISCONNECT_DRAIN);
     assert_int_equal(c->links, LINKS_MARKDOWN);
@@ -330,6 +351,7 @@ static void printed_is_read_again(void **state)
         "limits: {directive: 2049, drain_bytes: 0}\ntimeouts: {idle: 1250ms, drain: 0ms}\nartifacts: "
         "{retention: 36h}",
         "image_generation: {provider: gemini, model: 'm: x'}\n",
+        "transcription: {provider: gemini, model: 'm: x'}\nsentry_dsn: https://a@h/1\n",
     };
     for (size_t i = 0; i < sizeof yaml / sizeof yaml[0]; i++) {
         struct buf first, second;

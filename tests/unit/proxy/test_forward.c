@@ -209,11 +209,35 @@ static void large_heads(void **state)
     buf_free(&out);
 }
 
+/* Who pays, and nothing else. */
+static void accounts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *out;
+        bool key;
+    } rows[] = {
+        {"POST /v1/x HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer a\r\nA: b\r\nOpenAI-Project: p\r\n",
+         "Authorization: Bearer a\r\nOpenAI-Project: p\r\n", true},
+        {"POST /v1/x HTTP/1.1\r\nx-api-key: k\r\nanthropic-version: 1\r\nanthropic-workspace-id: w\r\n",
+         "x-api-key: k\r\nanthropic-workspace-id: w\r\n", true},
+        {"POST /?authorization: HTTP/1.1\r\nx-goog-user-project: p\r\n", "x-goog-user-project: p\r\n", false},
+        {"", "", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct buf out;
+        buf_init(&out, 4096);
+        assert_int_equal(forward_account(span_str(rows[i].head), &out), rows[i].key);
+        assert_string_equal(buf_cstr(&out), rows[i].out);
+        buf_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests), cmocka_unit_test(keys_of_dialects), cmocka_unit_test(identity),
-        cmocka_unit_test(replies),  cmocka_unit_test(large_heads),
+        cmocka_unit_test(requests), cmocka_unit_test(accounts), cmocka_unit_test(keys_of_dialects),
+        cmocka_unit_test(identity), cmocka_unit_test(replies),  cmocka_unit_test(large_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static const struct {
     {"bytes", "application/octet-stream"},
 };
 
-/* What stands before the file in the request; "-": refused, "t": it stands there as text. */
+/* What stands before the file in the request; "-": refused, "t": it stands there as text, "u": it is uploaded
+ * and the provider's text of it stands there, so without that text it is refused. */
 #define IMG      "\"image_url\":{\"url\":\"data:"
 #define FIL      "\"file_data\":\"data:"
 #define AUD      "\"input_audio\":{\"data\":\""
@@ -64,7 +65,7 @@ static const struct row rows[] = {
     {API_OPENAI_CHAT, "openai", {FOUR(IMG), FIL, "-", "-", THREE("t"), AUD, AUD, "-", "-", "-", "-"}},
     {API_OPENAI_CHAT, "azure", {FOUR(IMG), FIL, "-", "-", THREE("t"), AUD, AUD, "-", "-", "-", "-"}},
     {API_OPENAI_CHAT, "openrouter", {FOUR(IMG), FIL, "-", "-", THREE("t"), AUD, AUD, AUD, VID, VID, "-"}},
-    {API_OPENAI_CHAT, "moonshot", {FOUR(IMG), "-", "-", "-", THREE("t"), "-", "-", "-", VID, VID, "-"}},
+    {API_OPENAI_CHAT, "moonshot", {FOUR(IMG), "u", "u", "u", THREE("t"), "-", "-", "-", VID, VID, "-"}},
     {API_OPENAI_CHAT,
      "vllm",
      {FOUR(IMG), "-", "-", "-", THREE("t"), AUD, AUD, "\"audio_url\":{\"url\":\"data:", VID, VID, "-"}},
@@ -132,8 +133,13 @@ static void check_cell(enum api api, const char *dialect, size_t kind, const cha
     struct error e;
     dialect_find(api)->request(body, &facts);
     struct place_request r = {body, &facts, api, dialect, dialect};
+    bool uploaded = strcmp(want, "u") == 0;
     buf_init(&room, 4096);
     buf_init(&out, 4096);
+    assert_int_equal(place_upload_of(&r, item.media_type) == PLACE_BY_TEXT, uploaded);
+    assert_int_equal(place_check(&r, &item, &e) == 0, strcmp(want, "-") != 0);
+    if (uploaded)
+        want = "-";
     int answer = place_attachments(&r, &item, 1, &room, &edits, &e);
     if (answer == 0) {
         assert_int_equal(edits_apply(&edits, body, &out), 0);
@@ -161,8 +167,68 @@ static void test_b4_every_dialect_decides(void **state)
                 check_cell(api, config_dialect(i), kind, find_row(api, config_dialect(i))->cells[kind]);
 }
 
+/* What stands before the id of an upload; "": it has no such shape, and is refused with one. */
+#define UIMG "\"image_url\":{\"url\":\"ms://file-7\""
+#define UVID "\"video_url\":{\"url\":\"ms://file-7\""
+#define UFIL "{\"type\":\"file\",\"file\":{\"file_id\":\"file-7\"}}"
+#define UINP "{\"type\":\"input_image\",\"file_id\":\"file-7\"}"
+#define UDOC "{\"type\":\"input_file\",\"file_id\":\"file-7\"}"
+#define UANI "{\"type\":\"image\",\"source\":{\"type\":\"file\",\"file_id\":\"file-7\"}}"
+#define UAND "{\"type\":\"document\",\"source\":{\"type\":\"file\",\"file_id\":\"file-7\"}"
+#define UGEM "\"fileUri\":\"file-7\"}}"
+
+static const struct row uploads[] = {
+    {API_OPENAI_CHAT, "openai", {FOUR(""), UFIL, "", "", THREE(""), "", "", "", "", "", ""}},
+    {API_OPENAI_CHAT, "moonshot", {FOUR(UIMG), "", "", "", THREE(""), "", "", "", UVID, UVID, ""}},
+    {API_OPENAI_RESPONSES, "openai", {FOUR(UINP), UDOC, UDOC, UDOC, THREE(UDOC), "", "", "", "", "", ""}},
+    {API_ANTHROPIC_MESSAGES, "anthropic", {FOUR(UANI), UAND, "", "", THREE(""), "", "", "", "", "", ""}},
+    {API_GEMINI, "gemini", {FOUR(UGEM), UGEM, "", "", THREE(UGEM), UGEM, UGEM, UGEM, UGEM, UGEM, ""}},
+};
+
+static void check_upload(enum api api, const char *dialect, size_t kind, const char *want)
+{
+    struct span body = span_str(bodies[api]), value;
+    struct place_item item = {.media_type = span_str(kinds[kind].type), .uploaded = SPAN_LIT("file-7")};
+    struct request_facts facts;
+    struct edits edits = {0};
+    struct buf room, out;
+    struct error e;
+    dialect_find(api)->request(body, &facts);
+    struct place_request r = {body, &facts, api, dialect, dialect};
+    buf_init(&room, 4096);
+    buf_init(&out, 4096);
+    int answer = place_attachments(&r, &item, 1, &room, &edits, &e);
+    assert_int_equal(place_upload_of(&r, item.media_type) == PLACE_BY_ID, *want != '\0');
+    if (answer == 0) {
+        assert_int_equal(edits_apply(&edits, body, &out), 0);
+        assert_true(json_document(buf_span(&out), &value));
+        if (!*want || !holds(&out, want) || holds(&out, "base64"))
+            fail_msg("%s, %s, %s: %s", api_name(api), dialect, kinds[kind].name, buf_cstr(&out));
+    } else if (*want || e.code != ERROR_ATTACHMENT_UNSUPPORTED) {
+        fail_msg("%s, %s, %s: %s", api_name(api), dialect, kinds[kind].name, e.message);
+    }
+    edits_free(&edits);
+    buf_free(&room);
+    buf_free(&out);
+}
+
+static void test_b4_every_dialect_decides_on_uploads(void **state)
+{
+    (void)state;
+    for (enum api api = API_OPENAI_CHAT; api <= API_OLLAMA; api++)
+        for (size_t i = 0; config_dialect(i); i++)
+            for (size_t kind = 0; kind < KINDS; kind++) {
+                const char *want = "";
+                for (size_t k = 0; k < sizeof uploads / sizeof uploads[0]; k++)
+                    if (uploads[k].api == api && strcmp(uploads[k].dialect, config_dialect(i)) == 0)
+                        want = uploads[k].cells[kind];
+                check_upload(api, config_dialect(i), kind, want);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_b4_every_dialect_decides)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_b4_every_dialect_decides),
+                                       cmocka_unit_test(test_b4_every_dialect_decides_on_uploads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
