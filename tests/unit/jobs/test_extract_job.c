@@ -166,7 +166,8 @@ static struct buf film(struct service *s, const char *ending, const char *size, 
     make((const char *const[]){"flite", "-voice", "rms", "-t", "my name is john and i live in london", "-o",
                                wav, NULL});
     make((const char *const[]){"ffmpeg", "-y", "-f", "lavfi", "-i", picture, "-i", wav, "-g", "25",
-                               "-pix_fmt", "yuv420p", sound ? "-shortest" : "-an", path, NULL});
+                               "-pix_fmt", "yuv420p", sound ? "-ac" : "-an", sound ? "1" : path,
+                               sound ? path : NULL, NULL});
     unlink(wav);
     return take(path);
 }
@@ -182,14 +183,130 @@ static void films_become_frames_and_a_transcript(void **state)
     if (e.outcome != RENDER_JOB_DONE)
         fail_msg("%s", e.sentence);
     int n = parts_read(buf_span(&e.text), parts);
-    assert_true(n >= 4 && n % 2 == 0);
-    for (int i = 0; i < n; i++)
-        if (!parts[i].picture)
-            print_message("%.*s\n", (int)parts[i].bytes.n, parts[i].bytes.p);
-        else
-            print_message("[%zu bytes of JPEG]\n", parts[i].bytes.n);
+    assert_int_equal(n, 2 + 2 * 8);
+    assert_true(span_is(parts[0].bytes, "### Video (bars.mp4, video/mp4, 0:12, 1280 x 720)"));
+    for (int i = 1; i < n - 1; i += 2) {
+        assert_true(!parts[i].picture && parts[i + 1].picture);
+        assert_true(span_starts(parts[i].bytes, "Frame at 00:00:"));
+    }
+    assert_true(span_is(parts[1].bytes, "Frame at 00:00:01:"));
+    assert_true(span_is(parts[15].bytes, "Frame at 00:00:11:"));
+    if (offers(s, "text:audio"))
+        assert_true(span_is(parts[n - 1].bytes, "### Transcript (bars.mp4, 0:02, pocketsphinx)\n\n"
+                                                "(offline recogniser, English only, may be wrong)\n\n"
+                                                "[00:00:00] my name is john and i live in london\n"));
     buf_free(&e.text);
     buf_free(&mp4);
+}
+
+/* ---- hostile ---- */
+
+static void little(struct buf *b, uint32_t v, unsigned n)
+{
+    for (; n--; v >>= 8)
+        buf_addc(b, (char)(v & 255));
+}
+
+/* 8000 samples a second of one byte each: silence. */
+static struct buf wav(uint32_t said, size_t bytes)
+{
+    struct buf b;
+    buf_init(&b, MADE_FILE);
+    buf_adds(&b, "RIFF");
+    little(&b, said, 4);
+    buf_adds(&b, "WAVEfmt ");
+    little(&b, 16, 4);
+    little(&b, 1, 2);
+    little(&b, 1, 2);
+    little(&b, 8000, 4);
+    little(&b, 8000, 4);
+    little(&b, 1, 2);
+    little(&b, 8, 2);
+    buf_adds(&b, "data");
+    little(&b, said, 4);
+    char *room = buf_reserve(&b, bytes);
+    memset(room, 0x80, bytes);
+    buf_commit(&b, bytes);
+    return b;
+}
+
+static void expect_wav(struct service *s, uint32_t said, size_t bytes, enum render_job_outcome outcome,
+                       const char *text)
+{
+    struct buf b = wav(said, bytes);
+    struct ended e = extract(s, "text:audio", "a.wav", buf_span(&b));
+    assert_int_equal(e.outcome, outcome);
+    assert_string_equal(outcome == RENDER_JOB_DONE ? buf_cstr(&e.text) : e.sentence, text);
+    buf_free(&e.text);
+    buf_free(&b);
+}
+
+/* What a recording says of its length is not believed. */
+static void recordings_that_lie(void **state)
+{
+    struct service *s = *state;
+    static const char silence[] =
+        "### Audio transcript (a.wav, 0:02, pocketsphinx)\n\n(offline recogniser, English only, may "
+        "be wrong)\n\n(no speech found)\n";
+    if (!offers(s, "text:audio"))
+        skip();
+    expect_wav(s, 16000, 16000, RENDER_JOB_DONE, silence);
+    expect_wav(s, 0xfffffff0, 16000, RENDER_JOB_DONE, silence);
+    expect_wav(s, 302 * 8000, 302 * 8000, RENDER_JOB_LIMIT,
+               "is 5:02 long; without a transcription endpoint at most 5:00 can be transcribed.");
+    struct ended e = extract(s, "text:audio", "a.wav", SPAN_LIT("RIFF\xff\xff\xff\x7fWAVEfmt "));
+    assert_int_equal(e.outcome, RENDER_JOB_INVALID);
+    assert_string_equal(e.sentence, "is damaged, or in an encoding of sound that cannot be read.");
+    buf_free(&e.text);
+}
+
+/* Whatever is done to it: text and frames, or a refusal that says why. */
+static void expect_end(struct service *s, struct span film)
+{
+    struct part parts[PARTS_MOST];
+    struct ended e = extract(s, "text:video", "a.mp4", film);
+    if (e.outcome == RENDER_JOB_DONE)
+        assert_true(parts_read(buf_span(&e.text), parts) > 0);
+    else
+        assert_true((e.outcome == RENDER_JOB_INVALID || e.outcome == RENDER_JOB_LIMIT) && e.sentence[0]);
+    buf_free(&e.text);
+}
+
+/* Writes a number into the table of that name, `at` bytes behind it. */
+static void patch(struct buf *film, const char *table, size_t at, uint32_t v)
+{
+    char *p = memmem(buf_span(film).p, film->n, table, 4);
+    assert_non_null(p);
+    for (unsigned i = 0; i < 4; i++)
+        p[4 + at + i] = (char)(v >> (24 - 8 * i));
+}
+
+static void films_that_lie(void **state)
+{
+    struct service *s = *state;
+    if (!offers(s, "text:video"))
+        skip();
+    struct buf wide = film(s, "mp4", "9000x16", "1", false);
+    struct ended e = extract(s, "text:video", "a.mp4", buf_span(&wide));
+    assert_int_equal(e.outcome, RENDER_JOB_LIMIT);
+    assert_string_equal(e.sentence, "has pictures of 9000 x 16 pixels; at most 8192 x 8192 can be read.");
+    buf_free(&e.text);
+    buf_free(&wide);
+    struct buf mp4 = film(s, "mp4", "64x64", "2", false);
+    expect_end(s, span_of(buf_span(&mp4).p, mp4.n / 2));
+    /* Two thousand million pictures, each as long as the file is. */
+    patch(&mp4, "stts", 8, 0x7fffffff);
+    patch(&mp4, "stsz", 4, 4096);
+    patch(&mp4, "stsz", 8, 0x7fffffff);
+    expect_end(s, buf_span(&mp4));
+    patch(&mp4, "mvhd", 12, 1);
+    patch(&mp4, "mvhd", 16, 0xffffffff);
+    expect_end(s, buf_span(&mp4));
+    buf_free(&mp4);
+    /* A list of other files is no film, whatever it is called. */
+    e = extract(s, "text:video", "a.mp4", SPAN_LIT("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"));
+    assert_int_equal(e.outcome, RENDER_JOB_INVALID);
+    buf_free(&e.text);
 }
 
 int main(void)
@@ -198,6 +315,8 @@ int main(void)
         cmocka_unit_test(encodings_are_read_in_the_cage),
         cmocka_unit_test(what_is_said_is_recognised),
         cmocka_unit_test(films_become_frames_and_a_transcript),
+        cmocka_unit_test(recordings_that_lie),
+        cmocka_unit_test(films_that_lie),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
