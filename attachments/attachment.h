@@ -43,7 +43,8 @@ struct attachment {
     struct span value;
 
     /* filled in by attachments_resolve */
-    struct buf bytes; /* of a file; of forwarded content its JSON text */
+    struct buf bytes; /* of a file, with hash_later of an image not before attachments_hash; of forwarded
+                         content its JSON text */
     struct buf text;  /* of content; and what `conversion` made of a file, empty until then */
     struct buf parts; /* of a film: attachments/parts.h, checked; `text` is then all text in it */
     /* How the file is to become text; NULL: it goes as it is. */

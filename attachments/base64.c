@@ -82,3 +82,31 @@ int base64_read(struct span text, struct buf *out, bool *canonical)
     buf_commit(out, n);
     return 0;
 }
+
+/* Without a branch or a table, so that it becomes one of vectors. */
+static bool is_alphabet(const unsigned char *p, size_t n)
+{
+    unsigned char bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = p[i];
+        unsigned char letter = (unsigned char)((c | 32) - 'a') < 26, digit = (unsigned char)(c - '0') < 10;
+        bad |= (unsigned char)!(letter | digit | (c == '+') | (c == '/'));
+    }
+    return !bad;
+}
+
+bool base64_is_canonical(struct span text, size_t *n)
+{
+    char last[4];
+    struct buf end;
+    bool canonical = false;
+    if (text.n % 4 || !text.n || !is_alphabet((const unsigned char *)text.p, text.n - 4))
+        return false;
+    memcpy(last, text.p + text.n - 4, sizeof last);
+    buf_init(&end, 8);
+    if (base64_read(span_of(last, sizeof last), &end, &canonical))
+        canonical = false;
+    *n = (text.n - 4) / 4 * 3 + end.n;
+    buf_free(&end);
+    return canonical;
+}

@@ -8,4 +8,7 @@
  * would make of them. */
 int base64_read(struct span text, struct buf *out, bool *canonical) MUST_USE;
 
+/* Whether the text is what base64_encode would write of *n bytes; far quicker than reading it. */
+bool base64_is_canonical(struct span text, size_t *n);
+
 #endif

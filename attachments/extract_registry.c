@@ -2,6 +2,7 @@
 #include "attachments/extract.h"
 #include "attachments/extract_office.h"
 
+/* clang-format off */
 const struct renderer_ops *const extractor_list[] = {
     &extract_pdf_ops,
     &extract_docx_ops,

@@ -181,7 +181,7 @@ static void code(struct composer *c, const struct frame *frame)
         if (pieces[i].kind == PIECE_BREAK)
             buf_addc(c->line, '\n');
         else if (pieces[i].kind == PIECE_TEXT || pieces[i].kind == PIECE_VERBATIM)
-            write(c, span_of(m->text.data + m->text.start + pieces[i].at, pieces[i].n));
+            write(c, span_of(buf_span(&m->text).p + pieces[i].at, pieces[i].n));
 }
 
 void markup_compose(struct markup *m, const struct frame *frame, bool in_cell)
@@ -204,7 +204,7 @@ void markup_compose(struct markup *m, const struct frame *frame, bool in_cell)
     buf_init(&c.white, EXTRACT_TEXT + (1 << 20));
     const struct piece *pieces = (const struct piece *)(const void *)(m->pieces.data + m->pieces.start);
     for (size_t i = frame->first_piece; i < m->pieces.n / sizeof *pieces; i++) {
-        struct span bytes = span_of(m->text.data + m->text.start + pieces[i].at, pieces[i].n);
+        struct span bytes = span_of(buf_span(&m->text).p + pieces[i].at, pieces[i].n);
         switch ((enum piece_kind)pieces[i].kind) {
         case PIECE_TEXT:
             text(&c, bytes, pieces[i].style);

@@ -186,7 +186,7 @@ static struct span cell_text(struct table *t, uint32_t row, uint32_t column)
     const struct table_cell *cell =
         (const struct table_cell *)(const void *)(t->cells.data + t->cells.start) +
         numbers(&t->grid)[begin + column];
-    return span_of(t->text.data + t->text.start + cell->at, cell->n);
+    return span_of(buf_span(&t->text).p + cell->at, cell->n);
 }
 
 static uint32_t row_width(struct table *t, uint32_t row)

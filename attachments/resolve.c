@@ -202,9 +202,36 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
                      place, a->media.word, a->media.type, why);
 }
 
+/*
+ * An image whose base64 goes on as it came: nothing of it but its beginning is looked at before the request
+ * is sent.
+ */
+static bool leave_for_later(struct attachment *a, const struct attachment_settings *s)
+{
+    enum { BEGINNING = 8192 /* letters of base64 */ };
+    struct span text = a->value, first = span_of(text.p, text.n < BEGINNING ? text.n : BEGINNING);
+    struct buf beginning;
+    size_t n = 0;
+    bool canonical = false;
+    if (!s->hash_later || a->source != ATTACHMENT_DATA || text.n <= BEGINNING ||
+        !base64_is_canonical(text, &n))
+        return false;
+    buf_init(&beginning, first.n);
+    if (base64_read(first, &beginning, &canonical) == 0)
+        a->media = sniff_media(buf_span(&beginning), span_str(a->name));
+    buf_free(&beginning);
+    if (!canonical || a->media.kind != MEDIA_IMAGE)
+        return false;
+    a->base64 = text;
+    a->size = n;
+    return true;
+}
+
 static int resolve_file(struct attachment *a, const struct attachment_settings *s, struct error *e)
 {
     int bad = 0;
+    if (leave_for_later(a, s))
+        return a->size > s->file_max ? limits_file(a, a->size, s->file_max, e) : 0;
     if (a->source == ATTACHMENT_PATH)
         bad = read_path(a, s, e);
     else if (a->value.n || !a->bytes.n)
@@ -248,7 +275,7 @@ static int resolve_one(struct attachment *a, const struct attachment_settings *s
         return resolve_content(a, s, e);
     if (resolve_file(a, s, e) < 0)
         return -1;
-    *total += a->bytes.n; /* each is at most a setting, and there are few */
+    *total += a->size; /* each is at most a setting, and there are few */
     if (*total > s->total_max)
         return error_set(e, ERROR_ATTACHMENT_TOO_LARGE,
                          "The attached files have more than %zu bytes together (limits.request_body).",
@@ -282,9 +309,14 @@ int attachments_resolve(struct attachments *a, const struct attachment_settings 
 
 void attachments_hash(struct attachments *a)
 {
-    for (size_t i = 0; i < a->n; i++)
-        if (a->list[i].source != ATTACHMENT_CONTENT && !a->list[i].sha256[0] && a->list[i].size)
-            fill_digest(buf_span(&a->list[i].bytes), a->list[i].sha256);
+    struct error ignored; /* what is canonical can be read */
+    for (size_t i = 0; i < a->n; i++) {
+        struct attachment *at = &a->list[i];
+        if (at->source == ATTACHMENT_CONTENT || at->sha256[0] || !at->size)
+            continue;
+        if (at->bytes.n || read_data(at, &ignored) == 0)
+            fill_digest(buf_span(&at->bytes), at->sha256);
+    }
 }
 
 /* ---- the record ---- */

@@ -88,7 +88,7 @@ static struct attachment *largest_file(struct attach_job *j)
     struct attachment *largest = NULL;
     for (size_t i = 0; i < j->list.n; i++) {
         struct attachment *a = &j->list.list[i];
-        if (is_file(a) && !is_prepared(j, a) && (!largest || a->bytes.n > largest->bytes.n) &&
+        if (is_file(a) && !is_prepared(j, a) && (!largest || a->size > largest->size) &&
             place_upload_of(&j->place, span_str(a->media.type)) == PLACE_BY_ID)
             largest = a;
     }
@@ -97,7 +97,7 @@ static struct attachment *largest_file(struct attach_job *j)
 
 static size_t inline_bytes(const struct attachment *a)
 {
-    return a->bytes.n / 3 * 4 + 4;
+    return (size_t)a->size / 3 * 4 + 4;
 }
 
 int attach_provider_plan(struct attach_job *j)

@@ -217,8 +217,82 @@ static void base64_forms(void **state)
             fail_msg("%s: %d %d", rows[i].text, bad, canonical);
         if (!bad)
             assert_string_equal(buf_cstr(&out), rows[i].bytes);
+        size_t n = 0;
+        bool sure = base64_is_canonical(span_str(rows[i].text), &n);
+        if (sure != (rows[i].text[0] && !bad && canonical) || (sure && n != out.n))
+            fail_msg("%s: %d, %zu bytes", rows[i].text, sure, n);
         buf_free(&out);
     }
+}
+
+/* The quick look and the reading agree, wherever an odd character stands. */
+static void base64_quick_look(void **state)
+{
+    static const char odd[] = "AZaz09+/=-_ \n@[`{:;,.\x80\xff";
+    char text[100];
+    (void)state;
+    for (size_t at = 0; at < sizeof text; at++)
+        for (size_t i = 0; i < sizeof odd; i++) { /* the NUL too */
+            struct buf out;
+            size_t n = 0;
+            bool canonical = false;
+            memset(text, 'A', sizeof text);
+            text[at] = odd[i];
+            buf_init(&out, sizeof text);
+            bool read = base64_read(span_of(text, sizeof text), &out, &canonical) == 0 && canonical;
+            bool sure = base64_is_canonical(span_of(text, sizeof text), &n);
+            if (read != sure || (sure && n != out.n))
+                fail_msg("%02x at %zu: %d %d", (unsigned char)odd[i], at, read, sure);
+            buf_free(&out);
+        }
+}
+
+/* With hash_later an image's bytes and digest come when they are asked for, and are the same. */
+static void an_image_may_wait(void **state)
+{
+    enum { BYTES = 20000 };
+    struct attachment_settings later = {.workspace_root = "/nowhere",
+                                        .org = "o",
+                                        .file_max = BYTES,
+                                        .total_max = BYTES,
+                                        .characters_max = 20};
+    static const char *const beginnings[] = {"iVBORw0KGgoA", "JVBERi0xLjQK"}; /* PNG, PDF */
+    (void)state;
+    for (int kind = 0; kind < 2; kind++)
+        for (int cut = 0; cut < 2; cut++) { /* 1: a little more than may be */
+            struct buf json;
+            struct attachments lists[2] = {{0}, {0}};
+            struct error e;
+            buf_init(&json, 2 * BYTES);
+            buf_printf(&json, "[{\"handling\":\"native\",\"data\":\"%s", beginnings[kind]);
+            size_t most = json.n - 12 + BYTES / 3 * 4 + (cut ? 8 : 0);
+            while (json.n < most)
+                buf_adds(&json, "AbC/");
+            buf_adds(&json, "\"}]");
+            for (int i = 0; i < 2; i++) {
+                later.hash_later = i;
+                assert_int_equal(attachments_declare(buf_span(&json), &lists[i], &e), 0);
+                assert_int_equal(attachments_resolve(&lists[i], &later, &e), cut ? -1 : 0);
+                if (cut)
+                    assert_int_equal(e.code, ERROR_ATTACHMENT_TOO_LARGE);
+            }
+            struct attachment *now = &lists[0].list[0], *then = &lists[1].list[0];
+            assert_int_equal(then->size, now->size);
+            assert_string_equal(then->sha256, "");
+            assert_int_equal(then->bytes.n, kind ? now->bytes.n : 0);
+            attachments_hash(&lists[1]); /* of what was refused as well */
+            assert_int_equal(then->bytes.n, now->bytes.n);
+            if (!cut) {
+                assert_int_equal(then->base64.n, now->base64.n);
+                assert_string_equal(then->media.type, now->media.type);
+                assert_string_equal(then->sha256, now->sha256);
+            } else {
+                assert_int_equal(strlen(then->sha256), 64);
+            }
+            for (int i = 0; i < 2; i++)
+                attachments_free(&lists[i]);
+            buf_free(&json);
+        }
 }
 
 /* Forwarded content comes from a disk, where anything may have happened to it. */
@@ -274,8 +348,10 @@ static void b9_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a4_sizes),           cmocka_unit_test(a4_message),   cmocka_unit_test(b4_what_goes),
-        cmocka_unit_test(b2_bytes_of_a_file), cmocka_unit_test(base64_forms), cmocka_unit_test(b9_record),
+        cmocka_unit_test(a4_sizes),          cmocka_unit_test(a4_message),
+        cmocka_unit_test(b4_what_goes),      cmocka_unit_test(b2_bytes_of_a_file),
+        cmocka_unit_test(base64_forms),      cmocka_unit_test(base64_quick_look),
+        cmocka_unit_test(an_image_may_wait), cmocka_unit_test(b9_record),
         cmocka_unit_test(forwarded_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

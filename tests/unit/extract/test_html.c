@@ -11,7 +11,7 @@ static void blocks(void **state)
     HTML("<h1>A <b>b</b></h1><p>one<p>two<br>lines <b>bold <strong>twice</strong></b> <em>it</em> <s>off</s>",
          "# A b\n\none\n\ntwo  \nlines **bold twice** *it* ~~off~~\n");
     HTML("<ul><li>one<ul><li>deep</ul><li><p>two</p><p>more</p></ul><ol start=3><li>x<li>y</ol>",
-         "- one\n    - deep\n- two\n\n    more\n3. x\n4. y\n");
+         "- one\n    - deep\n- two\n\n    more\n\n3. x\n4. y\n");
     HTML("<pre><code>a  b\n\tc\n</code></pre><blockquote>q</blockquote><hr><dl><dt>t<dd>d</dl>",
          "```\na  b\n\tc\n```\n\n> q\n\n---\n\nt\n\n: d\n");
     HTML("x<sup>2</sup> H<sub>2</sub>O <code>c</code> <q>said</q> &amp; &euro; <input type=checkbox "

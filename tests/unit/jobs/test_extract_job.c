@@ -1,9 +1,7 @@
 /* The extractors of penstock-worker where they run: in their cages, with what each may read or start. */
-#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,10 +17,9 @@
 #include "base/clock.h"
 #include "jobs/document.h"
 #include "jobs/render_job.h"
+#include "made_file.h"
 
-extern char **environ;
-
-enum { LONG_MS = 400000, MOST = 64 << 20 };
+enum { LONG_MS = 400000 };
 
 struct service {
     struct launch launch;
@@ -96,7 +93,7 @@ static struct ended extract(struct service *s, const char *format, const char *n
     struct ended e = {.times = 0};
     struct render_params p = {.format = format, .filename = name};
     const char *why = NULL;
-    buf_init(&e.text, MOST);
+    buf_init(&e.text, MADE_FILE);
     int fd = document_create(bytes, &p);
     assert_true(fd >= 0);
     assert_non_null(render_submit(s->pool, format, fd, clock_mono_ms() + LONG_MS, on_done, &e, &why));
@@ -118,44 +115,6 @@ static void expect(struct service *s, const char *format, struct span bytes, con
     assert_int_equal(e.outcome, RENDER_JOB_DONE);
     assert_string_equal(buf_cstr(&e.text), text);
     buf_free(&e.text);
-}
-
-/* ---- fixtures ---- */
-
-/* Runs a program of the tests; its output goes nowhere. */
-static void make(const char *const *arguments)
-{
-    pid_t pid;
-    int status = -1;
-    posix_spawn_file_actions_t quiet;
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&pid, arguments[0], &quiet, NULL, (char *const *)(uintptr_t)arguments, environ))
-        fail_msg("%s is not installed; scripts/setup installs what tests need", arguments[0]);
-    waitpid(pid, &status, 0);
-    posix_spawn_file_actions_destroy(&quiet);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-/* The file's bytes; the file is gone. */
-static struct buf take(const char *path)
-{
-    struct buf b;
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    buf_init(&b, MOST);
-    for (;;) {
-        char *room = buf_reserve(&b, 65536);
-        size_t n = fread(room, 1, 65536, f);
-        buf_commit(&b, n);
-        if (n == 0)
-            break;
-    }
-    fclose(f);
-    unlink(path);
-    return b;
 }
 
 /* ---- tests ---- */
