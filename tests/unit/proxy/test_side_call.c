@@ -35,12 +35,12 @@ static void on_side(void *arg, const struct side_answer *answer)
     event_base_loopbreak(e->base);
 }
 
-/* One call against a server that answers that; `then`: what it does afterwards. */
-static struct ended run(struct world *w, const char *answer, int then, int64_t timeout_ms, bool cancel)
+/* One call against a server that answers that; `close`: and then goes away. */
+static struct ended run(struct world *w, const char *answer, bool close, int64_t timeout_ms, bool cancel)
 {
     struct ended e = {.base = w->base};
     struct buf body;
-    script_add(&w->server, (struct action){.send = answer, .then = then});
+    script_add(&w->server, (struct action){.send = answer, .then = close ? CLOSE : STAY});
     buf_init(&body, 64);
     buf_adds(&body, "B\r\nD");
     const struct side_request r = {.host = "127.0.0.1",
@@ -73,7 +73,7 @@ static void test_whole(void **state)
     (void)state;
     struct world *w = world_create();
     struct ended e =
-        run(w, "HTTP/1.1 404 No\r\nX-Where: here\r\nContent-Length: 8\r\n\r\n12345678", STAY, 60000, false);
+        run(w, "HTTP/1.1 404 No\r\nX-Where: here\r\nContent-Length: 8\r\n\r\n12345678", false, 60000, false);
     assert_int_equal(e.times, 1);
     assert_int_equal(e.status, 404);
     assert_false(e.failed);
@@ -92,27 +92,27 @@ static void test_failures(void **state)
     (void)state;
     static const struct {
         const char *answer;
-        int then;
+        bool close;
         int64_t timeout_ms;
         bool given_up;
         enum error_code code;
         const char *message; /* in it */
     } table[] = {
-        {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789", STAY, 60000, true, ERROR_UPSTREAM_INVALID,
+        {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789", false, 60000, true, ERROR_UPSTREAM_INVALID,
          "the answer has more than 8 bytes"},
-        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n", STAY, 60000, true,
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n", false, 60000, true,
          ERROR_UPSTREAM_INVALID, "the answer has more than 8 bytes"},
-        {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", STAY, 60000, true,
+        {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", false, 60000, true,
          ERROR_UPSTREAM_INVALID, "content coding"},
-        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12", CLOSE, 60000, false, ERROR_UPSTREAM_INVALID,
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12", true, 60000, false, ERROR_UPSTREAM_INVALID,
          "in the middle"},
-        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12", STAY, 100, true, ERROR_UPSTREAM_TIMEOUT,
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12", false, 100, true, ERROR_UPSTREAM_TIMEOUT,
          "no whole answer within 100 ms"},
-        {"no HTTP at all\r\n\r\n", STAY, 60000, false, ERROR_UPSTREAM_INVALID, ""},
+        {"no HTTP at all\r\n\r\n", false, 60000, false, ERROR_UPSTREAM_INVALID, ""},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct world *w = world_create();
-        struct ended e = run(w, table[i].answer, table[i].then, table[i].timeout_ms, false);
+        struct ended e = run(w, table[i].answer, table[i].close, table[i].timeout_ms, false);
         assert_int_equal(e.times, 1);
         assert_true(e.failed);
         assert_int_equal(e.given_up, table[i].given_up);
@@ -126,7 +126,7 @@ static void test_cancelled(void **state)
 {
     (void)state;
     struct world *w = world_create();
-    struct ended e = run(w, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", STAY, 60000, true);
+    struct ended e = run(w, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false, 60000, true);
     assert_int_equal(e.times, 0);
     side_call_cancel(NULL);
     world_destroy(w);
