@@ -245,16 +245,18 @@ static int64_t read_time(const char *text)
     return rest && (*rest == 'Z' || *rest == '.' || *rest == '+') ? (int64_t)timegm(&tm) : 0;
 }
 
+/* Seconds since 1970, as a number or a date; 0: neither, or no time that can be meant. */
 static int64_t read_expiry(struct span object, const char *name)
 {
+    static const int64_t most = INT64_C(100000000000);
     struct span value;
     char text[64];
     int64_t s = 0;
     if (!json_member(object, name, &value))
         return 0;
-    if (json_int(value, &s))
-        return s > 0 ? s : 0;
-    return read_word(object, name, true, text, sizeof text) == 0 ? read_time(text) : 0;
+    if (!json_int(value, &s))
+        s = read_word(object, name, true, text, sizeof text) == 0 ? read_time(text) : 0;
+    return s > 0 && s < most ? s : 0;
 }
 
 /* Gemini says state, the others of the OpenAI family status, Anthropic neither. What is not known to be

@@ -98,6 +98,13 @@ void side_words(struct span body, const char *key, char why[LIMIT_ERROR_TEXT])
 
 /* ---- refusals ---- */
 
+int side_failed(const struct config_provider *provider, const char *doing, const struct error *failed,
+                bool given_up, struct error *e)
+{
+    return error_set(e, failed->code, given_up ? "%.64s: %s failed: %.300s." : "%.64s: %s failed. %.300s",
+                     provider->name, doing, failed->message);
+}
+
 void side_refusal(const struct config_provider *provider, bool own_key, const char *key, const char *verb,
                   int status, struct span body, struct error *e)
 {

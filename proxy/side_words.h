@@ -11,6 +11,9 @@
 /* Appends ": " and the words of an error body, as far as there are some, to the clause in `why`: without
  * `key` (NULL: none) and what looks like a secret, markers and control characters, and shortened. */
 void side_words(struct span body, const char *key, char why[LIMIT_ERROR_TEXT]);
+/* Of a call that has failed (struct side_answer): "<provider>: <doing> failed: …". Always -1. */
+int side_failed(const struct config_provider *provider, const char *doing, const struct error *failed,
+                bool given_up, struct error *e);
 /* What an answer other than 2xx to a call of Penstock's own about an attachment means for the request: the
  * code, its status, and the sentence "<provider> <verb> with status N: words." The key's fault is ours to
  * mend when the key is (`own_key`), else the caller's; of the file itself: ATTACHMENT_INVALID. */

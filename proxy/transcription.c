@@ -51,8 +51,7 @@ static int read_answer(struct transcription_call *c, const struct side_answer *a
     const char *name = c->provider->name;
     char why[LIMIT_ERROR_TEXT];
     if (answer->failed)
-        return error_set(e, answer->failed->code, "%.64s: the transcription failed: %.300s.", name,
-                         answer->failed->message);
+        return side_failed(c->provider, "the transcription", answer->failed, answer->given_up, e);
     if (answer->status < 200 || answer->status > 299) {
         side_refusal(c->provider, c->provider->api_key != NULL, c->key, "answered the transcription",
                      answer->status, buf_span(answer->body), e);

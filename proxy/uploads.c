@@ -263,11 +263,9 @@ static void fail(struct upload *u, const struct error *e)
 static int check_answer(struct upload *u, const struct side_answer *answer, const char *doing)
 {
     struct error e;
-    const char *name = u->account.provider->name;
     u->call = NULL;
     if (answer->failed) {
-        error_set(&e, answer->failed->code, "%.64s: %s failed: %.300s.", name, doing,
-                  answer->failed->message);
+        side_failed(u->account.provider, doing, answer->failed, answer->given_up, &e);
     } else if (answer->status < 200 || answer->status > 299) {
         char verb[64];
         snprintf(verb, sizeof verb, "answered %s", doing);

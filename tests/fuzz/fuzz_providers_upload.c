@@ -32,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     check(r.id);
     check(r.uri);
-    if (!r.id[0] || strpbrk(r.id, " \r\n?#%\\") || strstr(r.id, "..") || r.expires_s < 0)
+    if (!r.id[0] || strpbrk(r.id, " \r\n?#%\\") || strstr(r.id, "..") || r.expires_s < 0 ||
+        r.expires_s > INT64_MAX / 1000)
         abort();
     return 0;
 }
