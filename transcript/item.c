@@ -32,7 +32,7 @@ static void draw_text_item(struct drawing *d, const json_t *payload)
     if (span_is(variant, "answer"))
         return;
     buf_init(&text, d->out->max);
-    add_text(text_payload, &text);
+    shape_add_text(text_payload, &text);
     if (!text_is_blank(buf_span(&text))) {
         draw_part(d);
         if (span_is(variant, "thought") || span_is(variant, "thinking"))
@@ -51,7 +51,7 @@ static void draw_sources_item(struct drawing *d, const json_t *payload)
     struct links links;
     struct buf text;
     buf_init(&text, d->out->max);
-    add_text(raw_obj(payload, "text_payload"), &text);
+    shape_add_text(raw_obj(payload, "text_payload"), &text);
     if (!text_is_blank(buf_span(&text))) {
         draw_part(d);
         draw_text(d, buf_span(&text));
@@ -220,10 +220,10 @@ void draw_rest(struct drawing *d, const json_t *copy)
     d->depth = 1;
     json_array_foreach(steps, s, step) json_array_foreach(raw_list(step, "items"), i, item)
     {
-        json_t *payload = item_payload(item);
+        json_t *payload = shape_payload(item);
         struct span id = raw_str(payload, "id");
-        const struct sub *sub = payload_is_anchor(payload) ? take_sub(d, id) : NULL;
-        size_t record = id.n && !payload_is_anchor(payload) && json_array_size(raw_list(payload, "steps"))
+        const struct sub *sub = shape_is_anchor(payload) ? take_sub(d, id) : NULL;
+        size_t record = id.n && !shape_is_anchor(payload) && json_array_size(raw_list(payload, "steps"))
                             ? names_find(&d->t->record_ids, id)
                             : NAMES_NONE;
         if (sub)
@@ -261,7 +261,7 @@ static void draw_workflow_item(struct drawing *d, json_t *payload, struct span t
         buf_adds(d->out, ", recursion limit reached)");
         return;
     }
-    if (d->t->attributed && payload_is_anchor(payload)) {
+    if (d->t->attributed && shape_is_anchor(payload)) {
         draw_anchor(d, payload);
         return;
     }
@@ -294,7 +294,7 @@ void draw_items(struct drawing *d, const json_t *step, const json_t *but)
     json_array_foreach(items, i, item)
     {
         struct span type = raw_str(item, "type");
-        json_t *workflow = item_payload(item);
+        json_t *workflow = shape_payload(item);
         if (!json_is_object(item) || (but && workflow == but) || buf_full(d->out))
             continue;
         for (k = 0; k < KINDS && !span_is(type, kinds[k].type); k++)

@@ -77,7 +77,7 @@ static void draw_work(struct drawing *d, const struct sub *sub, const json_t *st
     struct drawing in = *d;
     struct buf work;
     const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
-    const json_t *anchor = step_anchor(step);
+    const json_t *anchor = shape_anchor(step);
     buf_init(&work, d->out->max);
     in.out = &work;
     in.base = 0;
@@ -122,7 +122,7 @@ static void draw_subagent(struct drawing *d, const struct sub *sub, const json_t
 
 void draw_step(struct drawing *d, json_t *step, size_t number)
 {
-    struct span id = step_sub_id(step);
+    struct span id = shape_sub_id(step);
     size_t i = id.n ? names_find(&d->t->sub_ids, id) : NAMES_NONE;
     if (i == NAMES_NONE) {
         draw_ordinary(d, step, number);
@@ -137,6 +137,6 @@ void draw_step(struct drawing *d, json_t *step, size_t number)
     draw_part(d);
     buf_printf(d->out, "(recorded under turn %u)",
                sub->record == NO_RECORD ? sub->turn : d->t->records[sub->record].turn);
-    draw_items(d, step, step_anchor(step));
-    draw_rest(d, step_anchor(step));
+    draw_items(d, step, shape_anchor(step));
+    draw_rest(d, shape_anchor(step));
 }

@@ -63,7 +63,7 @@ static void draw_process(struct drawing *d, const struct turn *turn)
     }
     draw_also(d, status_tag(kind));
     buf_addc(d->out, ')');
-    for (size_t w = 0; (workflow = next_workflow(turn->entry, &w));)
+    for (size_t w = 0; (workflow = shape_next_workflow(turn->entry, &w));)
         json_array_foreach(raw_list(workflow, "steps"), s, step) if (!buf_full(d->out))
             draw_step(d, step, ++number);
 }
@@ -85,7 +85,7 @@ static void draw_matched(struct drawing *d, const struct turn *turn)
         struct fold fold = {.label = "🤖 Subagent",
                             .headline = raw_str(r->payload, "headline"),
                             .status = r->status,
-                            .locked = match_lock(turn, r),
+                            .locked = interruptions_lock(turn, r),
                             .payload = r->payload,
                             .record = record};
         draw_fold(d, &fold);
