@@ -98,6 +98,9 @@ int transcripts_source_open(const struct transcript_options *o, struct transcrip
     else if ((!o->thread || keep_thread(o, s) == 0) &&
              (o->action == TRANSCRIPT_LIST || check_one_org(s) == 0))
         status = 0;
+    if (more)
+        fprintf(stderr, "warning: only %d threads are looked at; name one, or an organisation with --org\n",
+                JOURNALS_MOST);
     if (s->n)
         s->org = s->list[0].org;
     xfree(dir);
@@ -213,7 +216,8 @@ static int render_document(const struct transcript_options *o, struct span raw, 
     if (failed)
         complain(e.message);
     else
-        printf("%s: %u turns, %u files written\n", report.path, transcript_entry(t).turns, report.written);
+        printf("%s: %u turn%s, %u file%s written\n", report.path, transcript_entry(t).turns,
+               transcript_entry(t).turns == 1 ? "" : "s", report.written, report.written == 1 ? "" : "s");
     for (size_t i = 0; i < transcript_warnings(t); i++)
         fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
     directory_report_free(&report);

@@ -186,6 +186,10 @@ static void test_answers(void **state)
         snprintf(wanted, sizeof wanted, "\n### Answer\n%s\n", rows[i].answer);
         assert_draws(rows[i].document, wanted);
     }
+    /* What was recorded is the model's own text, whatever it looks like. */
+    assert_draws("{\"entries\":[{\"end\":{\"cause\":\"finish\"},\"text\":[" FINAL(
+                     "\"{\\\"answer\\\":\\\"x\\\",\\\"n\\\":1}\"") "]}]}",
+                 "\n### Answer\n{\"answer\":\"x\",\"n\":1}\n");
     /* An anchored consult's conclusion, when the turn has no answer. */
     assert_draws(
         "{\"entries\":[{\"blocks\":[{\"workflow_block\":{\"steps\":[{\"id\":\"c:workflow\",\"tool_name\":"
