@@ -289,8 +289,9 @@ int transcripts_export(const struct transcript_options *o)
     x.planned = plan_threads(x.plan, x.source.n, x.state, o->full, o->force);
     if (export_planned(&x) == 0 && !x.failed)
         status = 0;
-    printf("%zu threads: %zu exported, %zu unchanged, %zu failed; %zu files written\n", x.source.n,
-           x.exported, x.source.n - x.exported - x.failed, x.failed, x.written);
+    printf("%zu thread%s: %zu exported, %zu unchanged, %zu failed; %zu file%s written\n", x.source.n,
+           x.source.n == 1 ? "" : "s", x.exported, x.source.n - x.exported - x.failed, x.failed, x.written,
+           x.written == 1 ? "" : "s");
 out:
     directory_index_destroy(x.index);
     plan_state_destroy(x.state);
