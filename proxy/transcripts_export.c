@@ -26,7 +26,7 @@ static const char state_begin[] = ".penstock-threads-", state_end[] = ".json";
 struct export
 {
     const struct transcript_options *options;
-    struct transcript_source source;
+    struct transcripts_source source;
     struct plan_state *state;
     struct plan_thread *plan; /* number: of the source's list */
     char(*times)[TIME];       /* of the source's threads: their last update, or "" */
@@ -77,7 +77,7 @@ static void put_aside(struct export *x)
 {
     struct buf aside;
     char now[32];
-    transcript_now(now);
+    transcripts_now(now);
     buf_init(&aside, strlen(x->state_path) + 64);
     buf_printf(&aside, "%s.corrupt-%s", x->state_path, now);
     if (rename(x->state_path, buf_cstr(&aside)) == 0)
@@ -133,7 +133,7 @@ static int save_state(struct export *x, bool last)
 
 static void read_times(struct export *x)
 {
-    struct transcript_source *s = &x->source;
+    struct transcripts_source *s = &x->source;
     x->plan = xcalloc(s->n + 1, sizeof *x->plan);
     x->times = xcalloc(s->n + 1, sizeof *x->times);
     progress_begin(&x->bar, "threads looked at", s->n);
@@ -144,7 +144,7 @@ static void read_times(struct export *x)
         progress_step(&x->bar, i);
         buf_init(&time, TIME);
         /* One that cannot be read is told about when it is exported. */
-        if (transcript_source_read(s, &s->list[i], &x->journal, why) == 0) {
+        if (transcripts_source_read(s, &s->list[i], &x->journal, why) == 0) {
             journal_summarize(buf_span(&x->journal), &summary);
             if (summary.last_us > 0 && time_print(summary.last_us, &time))
                 snprintf(x->times[i], TIME, "%s", buf_cstr(&time));
@@ -158,6 +158,20 @@ static void read_times(struct export *x)
 }
 
 /* ---- one thread ---- */
+
+/* It has another date now. Files that were in both directories are said in one line. */
+static void tell_moved(struct export *x, const struct directory_report *r)
+{
+    struct span names = buf_span(&r->clashes);
+    progress_clear(&x->bar);
+    fprintf(stderr, "%s: moved from %s", r->path, r->moved_from);
+    for (const char *comma = "; newer ones replaced "; names.n; comma = ", ") {
+        size_t n = (size_t)((const char *)memchr(names.p, '\n', names.n) - names.p);
+        fprintf(stderr, "%s%.*s", comma, (int)n, names.p);
+        names = span_from(names, n + 1);
+    }
+    fputc('\n', stderr);
+}
 
 static void tell(struct export *x, const struct transcript *t, const struct directory_report *r)
 {
@@ -173,20 +187,14 @@ static void tell(struct export *x, const struct transcript *t, const struct dire
         fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
     }
     if (r->moved_from)
-        for (struct span names = buf_span(&r->clashes); names.n;) {
-            size_t n = (size_t)((const char *)memchr(names.p, '\n', names.n) - names.p);
-            progress_clear(&x->bar);
-            fprintf(stderr, "warning: %s: the newer %.*s stays, that of %s is gone\n", r->path, (int)n,
-                    names.p, r->moved_from);
-            names = span_from(names, n + 1);
-        }
+        tell_moved(x, r);
 }
 
 static int write_thread(struct export *x, const struct transcript *t, struct span raw, struct error *e)
 {
     struct directory_report report;
     char now[32];
-    transcript_now(now);
+    transcripts_now(now);
     directory_report_init(&report);
     if (!x->index)
         x->index = directory_index_read(x->options->out);
@@ -211,7 +219,7 @@ static int export_thread(struct export *x, const struct thread_entry *entry, boo
     char why[LIMIT_ERROR_TEXT];
     int status = -1;
     buf_init(&raw, TRANSCRIPT_DOCUMENT);
-    if (transcript_source_read(&x->source, entry, &x->journal, why)) {
+    if (transcripts_source_read(&x->source, entry, &x->journal, why)) {
         error_set(e, ERROR_BAD_REQUEST, "%s", why);
         goto out;
     }
@@ -262,12 +270,12 @@ static int export_planned(struct export *x)
     return save_state(x, true);
 }
 
-int transcript_export(const struct transcript_options *o)
+int transcripts_export(const struct transcript_options *o)
 {
     struct export x = {.options = o};
     int status = 1;
     buf_init(&x.journal, TRANSCRIPT_DOCUMENT);
-    if (transcript_source_open(o, &x.source))
+    if (transcripts_source_open(o, &x.source))
         return 1;
     if (x.source.n == 0) {
         fputs("penstock transcript: there are no threads; clients name theirs with the header X-HW-Thread\n",
@@ -290,6 +298,6 @@ out:
     xfree(x.plan);
     xfree(x.times);
     buf_free(&x.journal);
-    transcript_source_close(&x.source);
+    transcripts_source_close(&x.source);
     return status;
 }

@@ -50,7 +50,7 @@ bool answer_block(const json_t *block, struct buf *out)
             const json_t *item = json_array_get(items, i);
             if (!is_answer(item))
                 continue;
-            add_text(raw_obj(raw_obj(item, "payload"), "text_payload"), out);
+            shape_add_text(raw_obj(raw_obj(item, "payload"), "text_payload"), out);
             if (!text_is_blank(span_from(buf_span(out), before)))
                 return true;
             buf_cut(out, before);

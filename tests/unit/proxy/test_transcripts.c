@@ -229,6 +229,33 @@ static void test_annotation_goes(void **state)
     xfree(text);
 }
 
+/* A thread that goes on another day gets another directory, and keeps what lies in the old one. */
+static void test_another_day(void **state)
+{
+    struct place *p = *state;
+    struct error e;
+    char old[2 * PATH], next[2 * PATH], path[3 * PATH];
+    snprintf(old, sizeof old, "%s/ana/consult/2035-01-02_Ask-r1_one", p->out);
+    snprintf(next, sizeof next, "%s/ana/consult/2035-01-03_Ask-r1_one", p->out);
+    snprintf(path, sizeof path, "%s/notes.md", old);
+    assert_int_equal(export_all(p), 0);
+    assert_int_equal(disk_write(path, SPAN_LIT("mine"), &e), 1);
+    put_journal(p, "default", "one",
+                FIRST("one") BEGIN("r1", "2051319840000000", "") END("r1", "2051319841000000", "finish")
+                    BEGIN("r4", "2051406240000000", "") END("r4", "2051406241000000", "finish"));
+    assert_int_equal(export_all(p), 0);
+    assert_said(p->complained, "2035-01-03_Ask-r1_one: moved from ");
+    assert_said(p->complained,
+                "; newer ones replaced conversation.md, raw_thread.json, thread.json, turn_0001.md\n");
+    assert_false(disk_is_directory(old));
+    snprintf(path, sizeof path, "%s/notes.md", next);
+    char *notes = text_of(path);
+    assert_string_equal(notes, "mine");
+    xfree(notes);
+    assert_int_equal(export_all(p), 0);
+    assert_said(p->said, "2 threads: 0 exported, 2 unchanged");
+}
+
 static void test_one_thread(void **state)
 {
     struct place *p = *state;
@@ -350,6 +377,23 @@ static void test_render(void **state)
     assert_int_equal(run(p, o), 1);
 }
 
+/* What the recorder's journal became is a document like any other. */
+static void test_import_of_an_export(void **state)
+{
+    struct place *p = *state;
+    char raw[3 * PATH];
+    assert_int_equal(export_all(p), 0);
+    char *before = look_at(p->out);
+    snprintf(raw, sizeof raw, "%s/ana/consult/2035-01-02_Ask-r1_one/raw_thread.json", p->out);
+    struct transcript_options o = {.action = TRANSCRIPT_RENDER, .out = p->out, .files = {raw, NULL}};
+    assert_int_equal(run(p, o), 0);
+    assert_said(p->said, "1 turns, 0 files written");
+    char *after = look_at(p->out);
+    assert_string_equal(before, after);
+    xfree(before);
+    xfree(after);
+}
+
 static void test_rerender(void **state)
 {
     struct place *p = *state;
@@ -375,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_only_what_changed),
         TEST(test_annotation_goes),
+        TEST(test_another_day),
         TEST(test_one_thread),
         TEST(test_organisations),
         TEST(test_state_that_is_broken),
@@ -382,6 +427,7 @@ int main(void)
         TEST(test_places_that_are_wrong),
         TEST(test_list),
         TEST(test_render),
+        TEST(test_import_of_an_export),
         TEST(test_rerender),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

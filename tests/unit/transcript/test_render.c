@@ -41,7 +41,7 @@ static char *draw(const struct transcript *t)
     return text;
 }
 
-static char *draw_text(const char *document)
+static char *show_text(const char *document)
 {
     struct transcript *t = load(document);
     char *text = draw(t);
@@ -59,7 +59,7 @@ static void assert_has(const char *text, const char *piece)
 
 static void assert_draws(const char *document, const char *piece)
 {
-    char *text = draw_text(document);
+    char *text = show_text(document);
     assert_has(text, piece);
     xfree(text);
 }
@@ -317,11 +317,8 @@ static void test_wrong_types(void **state)
         for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
             char document[2048];
             const char *x = values[v];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
             snprintf(document, sizeof document, forms[f], x, x, x, x, x, x);
-#pragma GCC diagnostic pop
-            xfree(draw_text(document));
+            xfree(show_text(document));
         }
 }
 
@@ -340,7 +337,7 @@ static void test_no_document(void **state)
 /* What other writers of JSON let through. */
 static void test_loose_json(void **state)
 {
-    char *text = draw_text(
+    char *text = show_text(
         "\xef\xbb\xbf{\"title\":\"a\\ud83d\\ude00\\ud800 \\u0000\x01\xff\",\"n\":NaN,\"m\":-Infinity,"
         "\"k\":123456789012345678901234567890,\"r\":1e999,\"entries\":[]}");
     (void)state;
@@ -369,7 +366,7 @@ static void test_recursion(void **state)
         for (int i = 0; i < DEPTH; i++)
             buf_adds(&document, after);
         buf_adds(&document, frames[f][1]);
-        char *text = draw_text(buf_cstr(&document));
+        char *text = show_text(buf_cstr(&document));
         assert_has(text, "(nested workflow: level 2, recursion limit reached)");
         assert_null(strstr(text, "level 3"));
         xfree(text);
@@ -394,7 +391,7 @@ static void test_headlines(void **state)
                "summary>%s\"}}}]}]"
                "}}]}]}",
                many);
-    text = draw_text(buf_cstr(&document));
+    text = show_text(buf_cstr(&document));
     assert_has(text, "<summary>🤖 Background task: a &lt;/summary&gt;xxx");
     assert_has(text, many);
     xfree(text);
