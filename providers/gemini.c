@@ -228,7 +228,7 @@ static void read_part(struct walk *w, struct reading *r)
     }
     while (walk_member(w, &key)) {
         bool is_text = walk_key_is(w, key, "text"), is_thought = walk_key_is(w, key, "thought");
-        bool is_call = r->e->noting && walk_key_is(w, key, "functionCall");
+        bool is_call = r->e->noting && !is_text && key.n == 12 && walk_key_is(w, key, "functionCall");
         if (!walk_skip(w, &value))
             return;
         if (is_text && json_type(value) == JSON_STRING)
@@ -399,7 +399,7 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
     bool frame = walk_key_is(w, key, "modelVersion") || walk_key_is(w, key, "responseId") ||
                  walk_key_is(w, key, "createTime");
     bool error = walk_key_is(w, key, "error");
-    bool feedback = r->e->noting && walk_key_is(w, key, "promptFeedback");
+    bool feedback = r->e->noting && key.n == 14 && walk_key_is(w, key, "promptFeedback");
     if (!walk_skip(w, &value))
         return;
     if (error && json_type(value) == JSON_OBJECT && value.n > 2)

@@ -135,8 +135,9 @@ static bool walk_any_member(struct walk *w, struct span *key)
     return walk_peek(w) ? true : walk_fail(w);
 }
 
-/* `key`: the inside of its quotes, still escaped. */
-static inline bool walk_member(struct walk *w, struct span *key)
+/* `key`: the inside of its quotes, still escaped. Inlined whatever the compiler thinks of the caller's size:
+ * a call a member is 3 % of an event. */
+static inline __attribute__((always_inline)) bool walk_member(struct walk *w, struct span *key)
 {
     /* As nearly everyone writes it: no white space, no escapes. */
     if (w->end - w->at > 6 && (w->first || *w->at == ',')) {
