@@ -167,7 +167,7 @@ out:
 
 /* ---- the job ---- */
 
-static void page_work(struct job *job)
+static void view_work(struct job *job)
 {
     struct page_job *j = (struct page_job *)job;
     j->status = 200;
@@ -188,7 +188,7 @@ static struct conn *find_conn(struct worker *w, uint64_t number)
     return c;
 }
 
-static void page_done(struct job *job)
+static void view_done(struct job *job)
 {
     struct page_job *j = (struct page_job *)job;
     struct conn *c = find_conn(j->worker, j->conn_number);
@@ -260,8 +260,8 @@ bool threads_page(struct conn *c, struct span path, struct span query, bool head
         xfree(j);
         return false;
     }
-    j->job.work = page_work;
-    j->job.done = page_done;
+    j->job.work = view_work;
+    j->job.done = view_done;
     j->worker = c->worker;
     j->conn_number = c->number;
     j->head_only = head_only;

@@ -22,7 +22,7 @@ static int complain(const char *message)
     return 1;
 }
 
-void transcript_now(char text[32])
+void transcripts_now(char text[32])
 {
     time_t now = (time_t)(clock_wall_ms() / 1000);
     struct tm tm;
@@ -48,7 +48,7 @@ static char *find_state_dir(const struct transcript_options *o)
     return dir;
 }
 
-static int keep_thread(const struct transcript_options *o, struct transcript_source *s)
+static int keep_thread(const struct transcript_options *o, struct transcripts_source *s)
 {
     char name[THREAD_NAME];
     size_t kept = 0;
@@ -65,7 +65,7 @@ static int keep_thread(const struct transcript_options *o, struct transcript_sou
 }
 
 /* Threads of several organisations do not go into one directory. */
-static int check_one_org(const struct transcript_source *s)
+static int check_one_org(const struct transcripts_source *s)
 {
     for (size_t i = 1; i < s->n; i++)
         if (strcmp(s->list[i].org, s->list[0].org) != 0) {
@@ -79,13 +79,13 @@ static int check_one_org(const struct transcript_source *s)
     return 0;
 }
 
-int transcript_source_open(const struct transcript_options *o, struct transcript_source *s)
+int transcripts_source_open(const struct transcript_options *o, struct transcripts_source *s)
 {
     struct error e;
     char *dir = find_state_dir(o);
     bool more = false;
     int status = -1;
-    *s = (struct transcript_source){.org = ""};
+    *s = (struct transcripts_source){.org = ""};
     if (!dir)
         return -1;
     s->threads = threads_open(dir, false, &e);
@@ -98,23 +98,26 @@ int transcript_source_open(const struct transcript_options *o, struct transcript
     else if ((!o->thread || keep_thread(o, s) == 0) &&
              (o->action == TRANSCRIPT_LIST || check_one_org(s) == 0))
         status = 0;
+    if (more)
+        fprintf(stderr, "warning: only %d threads are looked at; name one, or an organisation with --org\n",
+                JOURNALS_MOST);
     if (s->n)
         s->org = s->list[0].org;
     xfree(dir);
     if (status)
-        transcript_source_close(s);
+        transcripts_source_close(s);
     return status;
 }
 
-void transcript_source_close(struct transcript_source *s)
+void transcripts_source_close(struct transcripts_source *s)
 {
     threads_close(s->threads);
     xfree(s->list);
-    *s = (struct transcript_source){.org = ""};
+    *s = (struct transcripts_source){.org = ""};
 }
 
-int transcript_source_read(const struct transcript_source *s, const struct thread_entry *entry,
-                           struct buf *journal, char why[LIMIT_ERROR_TEXT])
+int transcripts_source_read(const struct transcripts_source *s, const struct thread_entry *entry,
+                            struct buf *journal, char why[LIMIT_ERROR_TEXT])
 {
     buf_reset(journal);
     switch (threads_read(s->threads, entry->org, entry->name, journal)) {
@@ -150,11 +153,11 @@ static void list_one(const struct thread_entry *entry, const struct journal_summ
 
 static int list(const struct transcript_options *o)
 {
-    struct transcript_source s;
+    struct transcripts_source s;
     struct progress bar;
     struct buf journal;
     int status = 0;
-    if (transcript_source_open(o, &s))
+    if (transcripts_source_open(o, &s))
         return 1;
     progress_begin(&bar, "threads", isatty(STDOUT_FILENO) ? 0 : s.n);
     buf_init(&journal, TRANSCRIPT_DOCUMENT);
@@ -164,7 +167,7 @@ static int list(const struct transcript_options *o)
         struct journal_summary summary;
         char why[LIMIT_ERROR_TEXT];
         progress_step(&bar, i);
-        if (transcript_source_read(&s, &s.list[i], &journal, why)) {
+        if (transcripts_source_read(&s, &s.list[i], &journal, why)) {
             progress_clear(&bar);
             fprintf(stderr, "penstock transcript: thread %s: %s\n", s.list[i].name, why);
             status = 1;
@@ -176,7 +179,7 @@ static int list(const struct transcript_options *o)
     }
     progress_clear(&bar);
     buf_free(&journal);
-    transcript_source_close(&s);
+    transcripts_source_close(&s);
     return status;
 }
 
@@ -207,13 +210,14 @@ static int render_document(const struct transcript_options *o, struct span raw, 
     struct directory_index *index = directory_index_read(o->out);
     struct directory_report report;
     directory_report_init(&report);
-    transcript_now(now);
+    transcripts_now(now);
     int failed = directory_export(o->out, t, raw, blocks, span_str(now),
                                   directory_index_find(index, transcript_entry(t).id), &report, &e);
     if (failed)
         complain(e.message);
     else
-        printf("%s: %u turns, %u files written\n", report.path, transcript_entry(t).turns, report.written);
+        printf("%s: %u turn%s, %u file%s written\n", report.path, transcript_entry(t).turns,
+               transcript_entry(t).turns == 1 ? "" : "s", report.written, report.written == 1 ? "" : "s");
     for (size_t i = 0; i < transcript_warnings(t); i++)
         fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
     directory_report_free(&report);
@@ -277,7 +281,7 @@ int transcripts_run(const struct transcript_options *o)
     int status = 1;
     switch (o->action) {
     case TRANSCRIPT_EXPORT:
-        status = transcript_export(o);
+        status = transcripts_export(o);
         break;
     case TRANSCRIPT_RENDER:
         status = render(o);

@@ -14,20 +14,20 @@ int transcripts_run(const struct transcript_options *options);
 /* ---- for transcripts_export.c ---- */
 
 /* The journals of one organisation, or of one thread of it. */
-struct transcript_source {
+struct transcripts_source {
     struct threads *threads;
     struct thread_entry *list;
     size_t n;
     const char *org; /* of the list, or "" for an empty one */
 };
 /* -1: a line on standard error says why. */
-int transcript_source_open(const struct transcript_options *options, struct transcript_source *s) MUST_USE;
-void transcript_source_close(struct transcript_source *s);
+int transcripts_source_open(const struct transcript_options *options, struct transcripts_source *s) MUST_USE;
+void transcripts_source_close(struct transcripts_source *s);
 /* Replaces the buffer's contents by the journal. -1: a clause in `why`. */
-int transcript_source_read(const struct transcript_source *s, const struct thread_entry *entry,
-                           struct buf *journal, char why[LIMIT_ERROR_TEXT]) MUST_USE;
+int transcripts_source_read(const struct transcripts_source *s, const struct thread_entry *entry,
+                            struct buf *journal, char why[LIMIT_ERROR_TEXT]) MUST_USE;
 /* "2035-12-26T00:00:00Z", the time of now. */
-void transcript_now(char text[32]);
-int transcript_export(const struct transcript_options *options);
+void transcripts_now(char text[32]);
+int transcripts_export(const struct transcript_options *options);
 
 #endif

@@ -26,7 +26,7 @@ static const char state_begin[] = ".penstock-threads-", state_end[] = ".json";
 struct export
 {
     const struct transcript_options *options;
-    struct transcript_source source;
+    struct transcripts_source source;
     struct plan_state *state;
     struct plan_thread *plan; /* number: of the source's list */
     char(*times)[TIME];       /* of the source's threads: their last update, or "" */
@@ -77,7 +77,7 @@ static void put_aside(struct export *x)
 {
     struct buf aside;
     char now[32];
-    transcript_now(now);
+    transcripts_now(now);
     buf_init(&aside, strlen(x->state_path) + 64);
     buf_printf(&aside, "%s.corrupt-%s", x->state_path, now);
     if (rename(x->state_path, buf_cstr(&aside)) == 0)
@@ -133,7 +133,7 @@ static int save_state(struct export *x, bool last)
 
 static void read_times(struct export *x)
 {
-    struct transcript_source *s = &x->source;
+    struct transcripts_source *s = &x->source;
     x->plan = xcalloc(s->n + 1, sizeof *x->plan);
     x->times = xcalloc(s->n + 1, sizeof *x->times);
     progress_begin(&x->bar, "threads looked at", s->n);
@@ -144,7 +144,7 @@ static void read_times(struct export *x)
         progress_step(&x->bar, i);
         buf_init(&time, TIME);
         /* One that cannot be read is told about when it is exported. */
-        if (transcript_source_read(s, &s->list[i], &x->journal, why) == 0) {
+        if (transcripts_source_read(s, &s->list[i], &x->journal, why) == 0) {
             journal_summarize(buf_span(&x->journal), &summary);
             if (summary.last_us > 0 && time_print(summary.last_us, &time))
                 snprintf(x->times[i], TIME, "%s", buf_cstr(&time));
@@ -194,7 +194,7 @@ static int write_thread(struct export *x, const struct transcript *t, struct spa
 {
     struct directory_report report;
     char now[32];
-    transcript_now(now);
+    transcripts_now(now);
     directory_report_init(&report);
     if (!x->index)
         x->index = directory_index_read(x->options->out);
@@ -219,7 +219,7 @@ static int export_thread(struct export *x, const struct thread_entry *entry, boo
     char why[LIMIT_ERROR_TEXT];
     int status = -1;
     buf_init(&raw, TRANSCRIPT_DOCUMENT);
-    if (transcript_source_read(&x->source, entry, &x->journal, why)) {
+    if (transcripts_source_read(&x->source, entry, &x->journal, why)) {
         error_set(e, ERROR_BAD_REQUEST, "%s", why);
         goto out;
     }
@@ -270,12 +270,12 @@ static int export_planned(struct export *x)
     return save_state(x, true);
 }
 
-int transcript_export(const struct transcript_options *o)
+int transcripts_export(const struct transcript_options *o)
 {
     struct export x = {.options = o};
     int status = 1;
     buf_init(&x.journal, TRANSCRIPT_DOCUMENT);
-    if (transcript_source_open(o, &x.source))
+    if (transcripts_source_open(o, &x.source))
         return 1;
     if (x.source.n == 0) {
         fputs("penstock transcript: there are no threads; clients name theirs with the header X-HW-Thread\n",
@@ -289,8 +289,9 @@ int transcript_export(const struct transcript_options *o)
     x.planned = plan_threads(x.plan, x.source.n, x.state, o->full, o->force);
     if (export_planned(&x) == 0 && !x.failed)
         status = 0;
-    printf("%zu threads: %zu exported, %zu unchanged, %zu failed; %zu files written\n", x.source.n,
-           x.exported, x.source.n - x.exported - x.failed, x.failed, x.written);
+    printf("%zu thread%s: %zu exported, %zu unchanged, %zu failed; %zu file%s written\n", x.source.n,
+           x.source.n == 1 ? "" : "s", x.exported, x.source.n - x.exported - x.failed, x.failed, x.written,
+           x.written == 1 ? "" : "s");
 out:
     directory_index_destroy(x.index);
     plan_state_destroy(x.state);
@@ -298,6 +299,6 @@ out:
     xfree(x.plan);
     xfree(x.times);
     buf_free(&x.journal);
-    transcript_source_close(&x.source);
+    transcripts_source_close(&x.source);
     return status;
 }

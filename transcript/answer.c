@@ -2,12 +2,15 @@
 #include "transcript/text.h"
 #include "transcript/thread.h"
 
-/* An answer that is an object (or the text of one) holds it under "answer"; other members of such an object,
- * snapshots say, are none. */
-static bool add_answer(const json_t *answer, struct buf *out)
+/*
+ * In a platform's dump, an answer that is an object (or the text of one) holds it under "answer"; other
+ * members of such an object, snapshots say, are none. What Penstock recorded is the text that the client got,
+ * which may well be an object of the model's.
+ */
+static bool add_answer(const json_t *answer, bool recorded, struct buf *out)
 {
     struct span text = raw_span(answer), trimmed = text_trim(text);
-    json_t *parsed = span_starts(trimmed, "{") ? raw_parse_value(trimmed) : NULL;
+    json_t *parsed = !recorded && span_starts(trimmed, "{") ? raw_parse_value(trimmed) : NULL;
     if (json_is_object(parsed))
         text = raw_str(parsed, "answer");
     else if (json_is_object(answer))
@@ -22,13 +25,13 @@ static bool add_answer(const json_t *answer, struct buf *out)
 bool answer_plain(const json_t *entry, struct buf *out)
 {
     json_t *text = json_object_get(entry, "text"), *parsed = NULL;
-    bool found = false;
+    bool found = false, recorded = raw_obj(entry, "end");
     if (json_is_string(text))
         text = parsed = raw_parse_value(raw_span(text));
     for (size_t i = json_is_array(text) ? json_array_size(text) : 0; i-- > 0 && !found;) {
         const json_t *step = json_array_get(text, i);
         if (span_is(raw_str(step, "step_type"), "FINAL"))
-            found = add_answer(json_object_get(raw_obj(step, "content"), "answer"), out);
+            found = add_answer(json_object_get(raw_obj(step, "content"), "answer"), recorded, out);
     }
     json_decref(parsed);
     return found;
@@ -50,7 +53,7 @@ bool answer_block(const json_t *block, struct buf *out)
             const json_t *item = json_array_get(items, i);
             if (!is_answer(item))
                 continue;
-            add_text(raw_obj(raw_obj(item, "payload"), "text_payload"), out);
+            shape_add_text(raw_obj(raw_obj(item, "payload"), "text_payload"), out);
             if (!text_is_blank(span_from(buf_span(out), before)))
                 return true;
             buf_cut(out, before);

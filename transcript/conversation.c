@@ -1,33 +1,33 @@
 /* conversation.md: queries, answers, and the background work that belongs to no turn. */
-#include "transcript/draw.h"
+#include "transcript/show.h"
 #include "transcript/text.h"
 #include "transcript/time.h"
 
-static void draw_query_and_answer(struct drawing *d, size_t i)
+static void show_query_and_answer(struct drawing *d, size_t i)
 {
     const struct turn *turn = &d->t->turns[i];
     struct buf answer;
     buf_init(&answer, d->out->max);
-    draw_part(d);
+    show_part(d);
     buf_printf(d->out, "## Turn %zu", i + 1);
-    draw_when(d, turn->created);
-    draw_part(d);
+    show_when(d, turn->created);
+    show_part(d);
     buf_adds(d->out, "### Query\n");
     buf_add(d->out, turn->query.n ? turn->query : SPAN_LIT("(empty)"));
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "### Answer\n");
     buf_add(d->out, answer_turn(d->t, turn, &answer) ? buf_span(&answer) : SPAN_LIT("(none)"));
     buf_free(&answer);
 }
 
 /* " · Time: start → end": the end is when it completed, or else was updated. */
-static void draw_time_range(struct drawing *d, const struct record *r)
+static void show_time_range(struct drawing *d, const struct record *r)
 {
     struct buf start, end;
     buf_init(&start, 128);
     buf_init(&end, 128);
-    draw_second(raw_str(r->payload, "started_at"), &start);
-    draw_second(raw_str(r->payload, "completed_at"), &end);
+    show_second(raw_str(r->payload, "started_at"), &start);
+    show_second(raw_str(r->payload, "completed_at"), &end);
     if (!end.n && r->has_updated)
         time_print_second(r->updated, &end);
     if (start.n || end.n)
@@ -37,7 +37,7 @@ static void draw_time_range(struct drawing *d, const struct record *r)
     buf_free(&end);
 }
 
-static void draw_unassigned(struct drawing *d, size_t record)
+static void show_unassigned(struct drawing *d, size_t record)
 {
     const struct record *r = &d->t->records[record];
     struct fold fold = {.label = "🤖 Background task",
@@ -46,18 +46,18 @@ static void draw_unassigned(struct drawing *d, size_t record)
                         .locked = r->locked,
                         .payload = r->payload,
                         .record = record};
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "> Status: `");
     text_line(r->status.n ? r->status : SPAN_LIT("unknown"), d->out);
     buf_addc(d->out, '`');
-    draw_also(d, status_tag(status_classify(r->status, r->locked)));
+    show_also(d, status_tag(status_classify(r->status, r->locked)));
     if (r->locked.n) {
         buf_adds(d->out, " · locked_reason: `");
         text_line(r->locked, d->out);
         buf_addc(d->out, '`');
     }
-    draw_time_range(d, r);
-    draw_fold(d, &fold);
+    show_time_range(d, r);
+    show_fold(d, &fold);
 }
 
 int transcript_conversation(const struct transcript *t, struct buf *out)
@@ -65,24 +65,24 @@ int transcript_conversation(const struct transcript *t, struct buf *out)
     struct drawing d = {.t = t, .out = out, .base = out->n};
     buf_adds(out, "# ");
     text_head(buf_span(&t->title), out);
-    draw_part(&d);
+    show_part(&d);
     buf_adds(out, "> Mode: ");
     text_head(t->mode, out);
     buf_adds(out, " | Author: ");
     text_head(t->author, out);
     buf_printf(out, " | Turns: %zu | Citations: %zu", t->nturns, t->nsources);
     for (size_t i = 0; i < t->nturns && !buf_full(out); i++)
-        draw_query_and_answer(&d, i);
+        show_query_and_answer(&d, i);
     if (t->nappendix) {
-        draw_part(&d);
+        show_part(&d);
         buf_adds(out, "## Background tasks (unassigned to turns)");
-        draw_part(&d);
+        show_part(&d);
         buf_adds(
             out,
             "> No turn anchors these background runs and no completion notice matched them in time. They "
             "are kept here in full.");
     }
     for (size_t i = 0; i < t->nappendix && !buf_full(out); i++)
-        draw_unassigned(&d, t->appendix[i]);
-    return draw_finish(&d);
+        show_unassigned(&d, t->appendix[i]);
+    return show_finish(&d);
 }

@@ -323,7 +323,7 @@ static int update_thread_json(struct writer *w, const struct transcript *t)
     return status < 0 ? -1 : 0;
 }
 
-static int draw_anew(struct writer *w, struct span raw, struct span blocks, bool thread_json)
+static int show_anew(struct writer *w, struct span raw, struct span blocks, bool thread_json)
 {
     struct transcript *t;
     struct error why;
@@ -351,7 +351,7 @@ enum directory_rendered directory_rerender(const char *path, bool thread_json, s
     if (has_raw == 0)
         answer = DIRECTORY_SKIPPED;
     else if (has_raw > 0 && has_blocks >= 0 &&
-             draw_anew(&w, buf_span(&raw), buf_span(&blocks), thread_json) == 0)
+             show_anew(&w, buf_span(&raw), buf_span(&blocks), thread_json) == 0)
         answer = r->written || r->removed ? DIRECTORY_CHANGED : DIRECTORY_SAME;
     buf_free(&raw);
     buf_free(&blocks);

@@ -33,7 +33,7 @@ int transcript_thread_json(const struct transcript *t, struct span exported_at, 
         buf_add(&compact, buf_span(&t->metadata));
     }
     add_member("exported_at", exported_at, &compact);
-    if (add_interruptions(t, &registry)) {
+    if (interruptions_add(t, &registry)) {
         buf_adds(&compact, ",\"interruptions\":");
         buf_add(&compact, buf_span(&registry));
     }
@@ -49,7 +49,7 @@ int transcript_update_thread_json(const struct transcript *t, struct span old, s
 {
     struct buf registry;
     buf_init(&registry, out->max);
-    size_t n = add_interruptions(t, &registry);
+    size_t n = interruptions_add(t, &registry);
     int failed = buf_full(&registry) ||
                  print_with(old, "interruptions", n ? buf_span(&registry) : (struct span){0}, out);
     buf_free(&registry);

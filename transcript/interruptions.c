@@ -5,7 +5,7 @@
 
 enum { LISTED = 12, SIDE_ID = 8 };
 
-struct span match_lock(const struct turn *stub, const struct record *r)
+struct span interruptions_lock(const struct turn *stub, const struct record *r)
 {
     return r->locked.n ? r->locked : stub->locked;
 }
@@ -45,13 +45,13 @@ static void add_of_turn(const struct transcript *t, size_t number, struct regist
     }
     for (size_t i = 0; i < turn->matches; i++) {
         const struct record *r = &t->records[t->matches[turn->first_match + i].record];
-        kind = status_classify(r->status, match_lock(turn, r));
+        kind = status_classify(r->status, interruptions_lock(turn, r));
         if (kind != STATUS_COMPLETED)
             add(g, number, "/subagent_stub", kind, raw_str(r->payload, "headline"), r->status);
     }
 }
 
-size_t add_interruptions(const struct transcript *t, struct buf *out)
+size_t interruptions_add(const struct transcript *t, struct buf *out)
 {
     struct registry g = {.out = out};
     buf_addc(out, '[');
@@ -76,7 +76,7 @@ struct alert {
 static void alert_entry(struct alert *a, const char *side, const json_t *entry)
 {
     json_t *workflow;
-    for (size_t w = 0; (workflow = next_workflow(entry, &w));) {
+    for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));) {
         enum status_kind kind = status_classify(raw_str(workflow, "status"), raw_str(entry, "locked_reason"));
         if (kind == STATUS_COMPLETED || ++a->n > LISTED)
             continue;

@@ -1,11 +1,11 @@
 /* The items of a step. */
-#include "transcript/draw.h"
+#include "transcript/show.h"
 #include "transcript/table.h"
 #include "transcript/text.h"
 
 /* ---- texts and lists ---- */
 
-static void draw_quoted(struct drawing *d, struct span text)
+static void show_quoted(struct drawing *d, struct span text)
 {
     struct buf guarded;
     buf_init(&guarded, d->out->max);
@@ -15,16 +15,16 @@ static void draw_quoted(struct drawing *d, struct span text)
     buf_free(&guarded);
 }
 
-static void draw_line(struct drawing *d, struct span text)
+static void show_line(struct drawing *d, struct span text)
 {
     struct buf line;
     buf_init(&line, d->out->max);
     text_line(text, &line);
-    draw_text(d, buf_span(&line));
+    show_text(d, buf_span(&line));
     buf_free(&line);
 }
 
-static void draw_text_item(struct drawing *d, const json_t *payload)
+static void show_text_item(struct drawing *d, const json_t *payload)
 {
     const json_t *text_payload = raw_obj(payload, "text_payload");
     struct span variant = raw_str(text_payload, "variant");
@@ -32,29 +32,29 @@ static void draw_text_item(struct drawing *d, const json_t *payload)
     if (span_is(variant, "answer"))
         return;
     buf_init(&text, d->out->max);
-    add_text(text_payload, &text);
+    shape_add_text(text_payload, &text);
     if (!text_is_blank(buf_span(&text))) {
-        draw_part(d);
+        show_part(d);
         if (span_is(variant, "thought") || span_is(variant, "thinking"))
-            draw_quoted(d, buf_span(&text));
+            show_quoted(d, buf_span(&text));
         else if (raw_true(text_payload, "is_mono") || span_is(raw_str(text_payload, "header"), "Output"))
             text_fence(buf_span(&text), d->out);
         else
-            draw_text(d, buf_span(&text));
+            show_text(d, buf_span(&text));
     }
     buf_free(&text);
 }
 
-static void draw_sources_item(struct drawing *d, const json_t *payload)
+static void show_sources_item(struct drawing *d, const json_t *payload)
 {
     json_t *sources = raw_list(raw_obj(payload, "sources_payload"), "sources");
     struct links links;
     struct buf text;
     buf_init(&text, d->out->max);
-    add_text(raw_obj(payload, "text_payload"), &text);
+    shape_add_text(raw_obj(payload, "text_payload"), &text);
     if (!text_is_blank(buf_span(&text))) {
-        draw_part(d);
-        draw_text(d, buf_span(&text));
+        show_part(d);
+        show_text(d, buf_span(&text));
     }
     buf_free(&text);
     if (d->links) {
@@ -64,14 +64,14 @@ static void draw_sources_item(struct drawing *d, const json_t *payload)
     links_init(&links);
     links_add(&links, sources);
     if (links.n) {
-        draw_part(d);
+        show_part(d);
         buf_adds(d->out, "**Sources:**");
     }
-    draw_links(&links, d);
+    show_links(&links, d);
     links_finish(&links);
 }
 
-static void draw_queries_item(struct drawing *d, const json_t *payload)
+static void show_queries_item(struct drawing *d, const json_t *payload)
 {
     json_t *queries = raw_list(raw_obj(payload, "queries_payload"), "queries"), *query;
     bool any = false;
@@ -82,12 +82,12 @@ static void draw_queries_item(struct drawing *d, const json_t *payload)
         if (text_is_blank(text))
             continue;
         if (!any) {
-            draw_part(d);
+            show_part(d);
             buf_adds(d->out, "**Queries:**");
-            draw_part(d);
+            show_part(d);
         }
         buf_adds(d->out, any ? "\n- " : "- ");
-        draw_line(d, text);
+        show_line(d, text);
         any = true;
     }
 }
@@ -115,44 +115,44 @@ static const char *todo_mark(struct span status)
     return has_word(status, "completed") && !not_yet ? "- [x] " : "- [ ] ";
 }
 
-static void draw_todo_item(struct drawing *d, const json_t *payload)
+static void show_todo_item(struct drawing *d, const json_t *payload)
 {
     const json_t *list = raw_obj(payload, "todo_list_payload");
     json_t *items = raw_list(list, "items"), *item;
     struct span title = raw_str(list, "title");
     size_t i;
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "**");
-    draw_line(d, text_is_blank(title) ? SPAN_LIT("Tasks") : title);
+    show_line(d, text_is_blank(title) ? SPAN_LIT("Tasks") : title);
     buf_adds(d->out, "**");
     if (json_array_size(items))
-        draw_part(d);
+        show_part(d);
     json_array_foreach(items, i, item)
     {
         buf_adds(d->out, i ? "\n" : "");
         buf_adds(d->out, todo_mark(raw_str(item, "status")));
-        draw_line(d, raw_str(item, "description"));
+        show_line(d, raw_str(item, "description"));
     }
 }
 
-static void draw_placeholder(struct drawing *d, struct span type)
+static void show_placeholder(struct drawing *d, struct span type)
 {
-    draw_part(d);
+    show_part(d);
     buf_addc(d->out, '(');
     text_head(type.n ? type : SPAN_LIT("unknown"), d->out);
     buf_addc(d->out, ')');
 }
 
-static void draw_table_item(struct drawing *d, const json_t *payload)
+static void show_table_item(struct drawing *d, const json_t *payload)
 {
     struct buf table;
     buf_init(&table, d->out->max);
     table_print(raw_obj(payload, "table_payload"), &table);
     if (table.n) {
-        draw_part(d);
-        draw_text(d, buf_span(&table));
+        show_part(d);
+        show_text(d, buf_span(&table));
     } else {
-        draw_placeholder(d, SPAN_LIT("WORKFLOW_ITEM_TABLE"));
+        show_placeholder(d, SPAN_LIT("WORKFLOW_ITEM_TABLE"));
     }
     if (buf_full(&table))
         d->out->over = true;
@@ -174,7 +174,7 @@ static const struct sub *take_sub(struct drawing *d, struct span id)
 {
     size_t i = id.n && d->turn ? names_find(&d->t->sub_ids, id) : NAMES_NONE;
     const struct sub *sub = i == NAMES_NONE ? NULL : &d->t->subs[i];
-    return sub && draw_take_sub(d, i) ? sub : NULL;
+    return sub && show_take_sub(d, i) ? sub : NULL;
 }
 
 /* Whether the record is this turn's by its own copy and not drawn yet; it is then marked. */
@@ -196,7 +196,7 @@ static void fold_sub(struct drawing *d, const struct sub *sub)
                         .payload =
                             sub->record == NO_RECORD ? sub->payload : d->t->records[sub->record].payload,
                         .record = sub->record};
-    draw_fold(d, &fold);
+    show_fold(d, &fold);
 }
 
 static void fold_nested(struct drawing *d, json_t *payload)
@@ -207,10 +207,10 @@ static void fold_nested(struct drawing *d, json_t *payload)
                         .locked = d->locked,
                         .payload = payload,
                         .record = NO_RECORD};
-    draw_fold(d, &fold);
+    show_fold(d, &fold);
 }
 
-void draw_rest(struct drawing *d, const json_t *copy)
+void show_rest(struct drawing *d, const json_t *copy)
 {
     json_t *steps = raw_list(copy, "steps"), *step, *item;
     unsigned depth = d->depth;
@@ -220,10 +220,10 @@ void draw_rest(struct drawing *d, const json_t *copy)
     d->depth = 1;
     json_array_foreach(steps, s, step) json_array_foreach(raw_list(step, "items"), i, item)
     {
-        json_t *payload = item_payload(item);
+        json_t *payload = shape_payload(item);
         struct span id = raw_str(payload, "id");
-        const struct sub *sub = payload_is_anchor(payload) ? take_sub(d, id) : NULL;
-        size_t record = id.n && !payload_is_anchor(payload) && json_array_size(raw_list(payload, "steps"))
+        const struct sub *sub = shape_is_anchor(payload) ? take_sub(d, id) : NULL;
+        size_t record = id.n && !shape_is_anchor(payload) && json_array_size(raw_list(payload, "steps"))
                             ? names_find(&d->t->record_ids, id)
                             : NAMES_NONE;
         if (sub)
@@ -234,7 +234,7 @@ void draw_rest(struct drawing *d, const json_t *copy)
     d->depth = depth;
 }
 
-static void draw_anchor(struct drawing *d, json_t *payload)
+static void show_anchor(struct drawing *d, json_t *payload)
 {
     struct span id = raw_str(payload, "id"), headline = raw_str(payload, "headline");
     const struct sub *sub = take_sub(d, id);
@@ -245,28 +245,28 @@ static void draw_anchor(struct drawing *d, json_t *payload)
         size_t record = id.n ? names_find(&d->t->record_ids, id) : NAMES_NONE;
         if (known != NAMES_NONE && text_is_blank(headline))
             headline = d->t->subs[known].headline;
-        draw_reference(d, headline, record == NAMES_NONE ? NO_RECORD : record,
+        show_reference(d, headline, record == NAMES_NONE ? NO_RECORD : record,
                        known == NAMES_NONE ? 0 : d->t->subs[known].turn);
     }
-    draw_rest(d, payload);
+    show_rest(d, payload);
 }
 
-static void draw_workflow_item(struct drawing *d, json_t *payload, struct span type)
+static void show_workflow_item(struct drawing *d, json_t *payload, struct span type)
 {
     struct span id = raw_str(payload, "id"), headline = raw_str(payload, "headline");
-    if (payload && (d->depth >= DRAW_FOLDS || is_open(d, id))) {
-        draw_part(d);
+    if (payload && (d->depth >= SHOW_FOLDS || is_open(d, id))) {
+        show_part(d);
         buf_adds(d->out, "(nested workflow: ");
         text_head(text_is_blank(headline) ? SPAN_LIT("untitled") : headline, d->out);
         buf_adds(d->out, ", recursion limit reached)");
         return;
     }
-    if (d->t->attributed && payload_is_anchor(payload)) {
-        draw_anchor(d, payload);
+    if (d->t->attributed && shape_is_anchor(payload)) {
+        show_anchor(d, payload);
         return;
     }
     if (json_array_size(raw_list(payload, "steps")) == 0) {
-        draw_placeholder(d, type);
+        show_placeholder(d, type);
         return;
     }
     size_t record = id.n && d->own ? names_find(&d->t->record_ids, id) : NAMES_NONE;
@@ -274,27 +274,27 @@ static void draw_workflow_item(struct drawing *d, json_t *payload, struct span t
         fold_nested(d, payload);
         return;
     }
-    draw_reference(d, headline, record, 0);
-    draw_rest(d, payload);
+    show_reference(d, headline, record, 0);
+    show_rest(d, payload);
 }
 
-void draw_items(struct drawing *d, const json_t *step, const json_t *but)
+void show_items(struct drawing *d, const json_t *step, const json_t *but)
 {
     static const struct {
         const char *type;
         void (*draw)(struct drawing *d, const json_t *payload);
-    } kinds[] = {{"WORKFLOW_ITEM_TEXT", draw_text_item},
-                 {"WORKFLOW_ITEM_SOURCES", draw_sources_item},
-                 {"WORKFLOW_ITEM_QUERIES", draw_queries_item},
-                 {"WORKFLOW_ITEM_TODO_LIST", draw_todo_item},
-                 {"WORKFLOW_ITEM_TABLE", draw_table_item}};
+    } kinds[] = {{"WORKFLOW_ITEM_TEXT", show_text_item},
+                 {"WORKFLOW_ITEM_SOURCES", show_sources_item},
+                 {"WORKFLOW_ITEM_QUERIES", show_queries_item},
+                 {"WORKFLOW_ITEM_TODO_LIST", show_todo_item},
+                 {"WORKFLOW_ITEM_TABLE", show_table_item}};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
     json_t *items = raw_list(step, "items"), *item;
     size_t i, k;
     json_array_foreach(items, i, item)
     {
         struct span type = raw_str(item, "type");
-        json_t *workflow = item_payload(item);
+        json_t *workflow = shape_payload(item);
         if (!json_is_object(item) || (but && workflow == but) || buf_full(d->out))
             continue;
         for (k = 0; k < KINDS && !span_is(type, kinds[k].type); k++)
@@ -302,8 +302,8 @@ void draw_items(struct drawing *d, const json_t *step, const json_t *but)
         if (k < KINDS)
             kinds[k].draw(d, raw_obj(item, "payload"));
         else if (span_is(type, "WORKFLOW_ITEM_WORKFLOW"))
-            draw_workflow_item(d, workflow, type);
+            show_workflow_item(d, workflow, type);
         else
-            draw_placeholder(d, type);
+            show_placeholder(d, type);
     }
 }

@@ -42,7 +42,7 @@ static int compare_turns(const void *a, const void *b)
 
 static struct turn read_turn(json_t *entry, size_t index)
 {
-    struct turn turn = {.entry = entry, .index = index, .workflow = last_workflow(entry)};
+    struct turn turn = {.entry = entry, .index = index, .workflow = shape_last_workflow(entry)};
     json_t *workflow;
     turn.query = raw_str(entry, "query_str");
     if (!turn.query.n)
@@ -52,7 +52,7 @@ static struct turn read_turn(json_t *entry, size_t index)
         turn.created = 0;
     turn.status = raw_str(turn.workflow, "status");
     turn.locked = raw_str(entry, "locked_reason");
-    for (size_t w = 0; (workflow = next_workflow(entry, &w));)
+    for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));)
         turn.steps += json_array_size(raw_list(workflow, "steps"));
     return turn;
 }
@@ -233,8 +233,8 @@ int transcript_load(struct span plain, struct span blocks, struct transcript **o
     keep_metadata(t, plain, blocks);
     find_sources(t);
     if (t->attributed) {
-        find_records(t);
-        find_places(t);
+        records_find(t);
+        waterfall_place(t);
     }
     *out = t;
     return 0;
@@ -272,7 +272,7 @@ struct transcript_entry transcript_entry(const struct transcript *t)
                                      .last_updated = buf_span(&t->last),
                                      .turns = (unsigned)t->nturns,
                                      .sources = (unsigned)t->nsources,
-                                     .interruptions = (unsigned)add_interruptions(t, &scratch)};
+                                     .interruptions = (unsigned)interruptions_add(t, &scratch)};
     buf_free(&scratch);
     return entry;
 }

@@ -63,7 +63,7 @@ static struct span make_id(struct transcript *t, const json_t *entry, size_t ind
 /* A whole entry that has no payload. */
 static struct found make_payload(struct transcript *t, const json_t *entry)
 {
-    struct found f = {.workflow = last_workflow(entry), .payload = json_object()};
+    struct found f = {.workflow = shape_last_workflow(entry), .payload = json_object()};
     struct span query = raw_str(entry, "query_str");
     if (!query.n)
         query = raw_str(entry, "query");
@@ -76,9 +76,9 @@ static struct found make_payload(struct transcript *t, const json_t *entry)
     if (steps)
         json_object_set(f.payload, "steps", steps);
     json_array_append_new(t->made, f.payload);
-    json_array_foreach(steps, i, step) if (step_is_subagent(step))
+    json_array_foreach(steps, i, step) if (shape_is_subagent(step))
     {
-        f.id = step_id(step);
+        f.id = shape_step_id(step);
         break;
     }
     return f;
@@ -90,16 +90,16 @@ static size_t visit_payloads(struct transcript *t, json_t *entry, size_t index, 
 {
     size_t found = 0, s, i;
     json_t *workflow, *step, *item;
-    for (size_t w = 0; (workflow = next_workflow(entry, &w));)
+    for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));)
         json_array_foreach(raw_list(workflow, "steps"), s, step)
             json_array_foreach(raw_list(step, "items"), i, item)
         {
-            struct found f = {.payload = item_payload(item), .workflow = workflow};
+            struct found f = {.payload = shape_payload(item), .workflow = workflow};
             if (!f.payload)
                 continue;
             f.id = raw_str(f.payload, "id");
-            if (!f.id.n && step_is_subagent(step))
-                f.id = step_id(step);
+            if (!f.id.n && shape_is_subagent(step))
+                f.id = shape_step_id(step);
             if (!f.id.n && !count)
                 f.id = make_id(t, entry, index, found);
             found++;
@@ -109,7 +109,7 @@ static size_t visit_payloads(struct transcript *t, json_t *entry, size_t index, 
     return found;
 }
 
-void find_records(struct transcript *t)
+void records_find(struct transcript *t)
 {
     json_t *entries = raw_list(t->root, "background_entries"), *entry;
     size_t index;

@@ -1,7 +1,7 @@
 /* The shape of entries, workflows, steps, items and payloads. */
 #include "transcript/thread.h"
 
-json_t *next_workflow(const json_t *entry, size_t *i)
+json_t *shape_next_workflow(const json_t *entry, size_t *i)
 {
     const json_t *blocks = raw_list(entry, "blocks");
     while (*i < json_array_size(blocks)) {
@@ -12,28 +12,28 @@ json_t *next_workflow(const json_t *entry, size_t *i)
     return NULL;
 }
 
-json_t *last_workflow(const json_t *entry)
+json_t *shape_last_workflow(const json_t *entry)
 {
     json_t *workflow, *last = NULL;
-    for (size_t i = 0; (workflow = next_workflow(entry, &i));)
+    for (size_t i = 0; (workflow = shape_next_workflow(entry, &i));)
         last = workflow;
     return last;
 }
 
-json_t *item_payload(const json_t *item)
+json_t *shape_payload(const json_t *item)
 {
     if (!span_is(raw_str(item, "type"), "WORKFLOW_ITEM_WORKFLOW"))
         return NULL;
     return raw_obj(raw_obj(item, "payload"), "workflow_payload");
 }
 
-bool payload_is_anchor(const json_t *payload)
+bool shape_is_anchor(const json_t *payload)
 {
     return json_array_size(raw_list(payload, "objective_chunks")) > 0 ||
            raw_true(payload, "is_background_anchor");
 }
 
-struct span step_id(const json_t *step)
+struct span shape_step_id(const json_t *step)
 {
     static const char end[] = ":workflow";
     struct span id = raw_str(step, "id");
@@ -42,37 +42,37 @@ struct span step_id(const json_t *step)
     return id;
 }
 
-bool step_is_subagent(const json_t *step)
+bool shape_is_subagent(const json_t *step)
 {
     return span_is(raw_str(step, "tool_name"), "run_subagent");
 }
 
-json_t *step_anchor(const json_t *step)
+json_t *shape_anchor(const json_t *step)
 {
     json_t *items = raw_list(step, "items"), *item;
     size_t i;
-    json_array_foreach(items, i, item) if (payload_is_anchor(item_payload(item))) return item_payload(item);
+    json_array_foreach(items, i, item) if (shape_is_anchor(shape_payload(item))) return shape_payload(item);
     return NULL;
 }
 
-bool step_has_payload(const json_t *step)
+bool shape_has_payload(const json_t *step)
 {
     json_t *items = raw_list(step, "items"), *item;
     size_t i;
-    json_array_foreach(items, i, item) if (item_payload(item)) return true;
+    json_array_foreach(items, i, item) if (shape_payload(item)) return true;
     return false;
 }
 
-struct span step_sub_id(const json_t *step)
+struct span shape_sub_id(const json_t *step)
 {
-    const json_t *anchor = step_anchor(step);
+    const json_t *anchor = shape_anchor(step);
     struct span id = raw_str(anchor, "id");
     if (anchor)
-        return id.n ? id : step_id(step);
-    return step_is_subagent(step) && !step_has_payload(step) ? step_id(step) : (struct span){"", 0};
+        return id.n ? id : shape_step_id(step);
+    return shape_is_subagent(step) && !shape_has_payload(step) ? shape_step_id(step) : (struct span){"", 0};
 }
 
-void add_text(const json_t *text_payload, struct buf *out)
+void shape_add_text(const json_t *text_payload, struct buf *out)
 {
     struct span text = raw_str(text_payload, "text");
     json_t *chunks = raw_list(text_payload, "chunks"), *chunk;

@@ -1,8 +1,8 @@
 /* A step of a turn. */
-#include "transcript/draw.h"
+#include "transcript/show.h"
 #include "transcript/text.h"
 
-bool draw_take_sub(struct drawing *d, size_t i)
+bool show_take_sub(struct drawing *d, size_t i)
 {
     const struct sub *sub = &d->t->subs[i];
     const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
@@ -15,10 +15,10 @@ bool draw_take_sub(struct drawing *d, size_t i)
     return first;
 }
 
-static void draw_ordinary(struct drawing *d, json_t *step, size_t number)
+static void show_ordinary(struct drawing *d, json_t *step, size_t number)
 {
     struct span title = raw_str(step, "title"), tool = raw_str(step, "tool_name");
-    draw_part(d);
+    show_part(d);
     buf_printf(d->out, "### Step %zu", number);
     if (title.n) {
         buf_adds(d->out, " · ");
@@ -29,32 +29,32 @@ static void draw_ordinary(struct drawing *d, json_t *step, size_t number)
         text_line(tool, d->out);
         buf_adds(d->out, "`)");
     }
-    draw_times(d, step);
-    draw_items(d, step, NULL);
+    show_times(d, step);
+    show_items(d, step, NULL);
 }
 
-static void draw_heading(struct drawing *d, const struct sub *sub, const json_t *step, size_t number)
+static void show_heading(struct drawing *d, const struct sub *sub, const json_t *step, size_t number)
 {
-    draw_part(d);
+    show_part(d);
     buf_printf(d->out, "### Step %zu · 🤖 Subagent: ", number);
     text_head(text_is_blank(sub->headline) ? SPAN_LIT("untitled") : sub->headline, d->out);
-    if (!draw_times(d, step) && sub->record != NO_RECORD)
-        draw_times(d, d->t->records[sub->record].payload);
-    draw_also(d, status_tag(status_classify(sub->status, sub->locked)));
+    if (!show_times(d, step) && sub->record != NO_RECORD)
+        show_times(d, d->t->records[sub->record].payload);
+    show_also(d, status_tag(status_classify(sub->status, sub->locked)));
 }
 
 /* What stands behind a bold line, if there is anything. */
-static void draw_under(struct drawing *d, const char *title, struct span text)
+static void show_under(struct drawing *d, const char *title, struct span text)
 {
     if (!text.n)
         return;
-    draw_part(d);
+    show_part(d);
     buf_printf(d->out, "**%s:**", title);
-    draw_part(d);
+    show_part(d);
     buf_add(d->out, text);
 }
 
-static void draw_prompt(struct drawing *d, const struct sub *sub)
+static void show_prompt(struct drawing *d, const struct sub *sub)
 {
     json_t *chunks = raw_list(sub->payload, "objective_chunks"), *chunk;
     struct buf text, quoted;
@@ -64,7 +64,7 @@ static void draw_prompt(struct drawing *d, const struct sub *sub)
     json_array_foreach(chunks, i, chunk) buf_add(&text, raw_span(chunk));
     if (!text_is_blank(buf_span(&text)))
         text_quote(buf_span(&text), &quoted);
-    draw_under(d, "Prompt", buf_span(&quoted));
+    show_under(d, "Prompt", buf_span(&quoted));
     if (buf_full(&quoted))
         d->out->over = true;
     buf_free(&text);
@@ -72,12 +72,12 @@ static void draw_prompt(struct drawing *d, const struct sub *sub)
 }
 
 /* What the record did, and the step's other items. */
-static void draw_work(struct drawing *d, const struct sub *sub, const json_t *step, struct links *links)
+static void show_work(struct drawing *d, const struct sub *sub, const json_t *step, struct links *links)
 {
     struct drawing in = *d;
     struct buf work;
     const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
-    const json_t *anchor = step_anchor(step);
+    const json_t *anchor = shape_anchor(step);
     buf_init(&work, d->out->max);
     in.out = &work;
     in.base = 0;
@@ -85,58 +85,58 @@ static void draw_work(struct drawing *d, const struct sub *sub, const json_t *st
     in.depth = 1;
     in.locked = sub->locked;
     in.links = links;
-    draw_open(&in, sub->id);
-    draw_body(&in, r ? r->payload : sub->payload);
-    draw_take_sources(&in, sub->record);
-    draw_close(&in);
+    show_open(&in, sub->id);
+    show_body(&in, r ? r->payload : sub->payload);
+    show_take_sources(&in, sub->record);
+    show_close(&in);
     in.own = true;
     in.depth = 0;
     in.locked = d->locked;
     in.links = NULL;
-    draw_items(&in, step, anchor);
-    draw_rest(&in, anchor);
-    draw_under(d, "Subagent work", buf_span(&work));
+    show_items(&in, step, anchor);
+    show_rest(&in, anchor);
+    show_under(d, "Subagent work", buf_span(&work));
     if (buf_full(&work))
         d->out->over = true;
     buf_free(&work);
 }
 
-static void draw_subagent(struct drawing *d, const struct sub *sub, const json_t *step)
+static void show_subagent(struct drawing *d, const struct sub *sub, const json_t *step)
 {
     struct links links;
     struct buf answer;
     buf_init(&answer, d->out->max);
     links_init(&links);
-    draw_prompt(d, sub);
-    draw_work(d, sub, step, &links);
+    show_prompt(d, sub);
+    show_work(d, sub, step, &links);
     if (answer_sub(d->t, sub, &answer))
-        draw_under(d, "Subagent conclusion", buf_span(&answer));
+        show_under(d, "Subagent conclusion", buf_span(&answer));
     if (links.n) {
-        draw_part(d);
+        show_part(d);
         buf_adds(d->out, "**Subagent sources:**");
     }
-    draw_links(&links, d);
+    show_links(&links, d);
     links_finish(&links);
     buf_free(&answer);
 }
 
-void draw_step(struct drawing *d, json_t *step, size_t number)
+void show_step(struct drawing *d, json_t *step, size_t number)
 {
-    struct span id = step_sub_id(step);
+    struct span id = shape_sub_id(step);
     size_t i = id.n ? names_find(&d->t->sub_ids, id) : NAMES_NONE;
     if (i == NAMES_NONE) {
-        draw_ordinary(d, step, number);
+        show_ordinary(d, step, number);
         return;
     }
     const struct sub *sub = &d->t->subs[i];
-    draw_heading(d, sub, step, number);
-    if (draw_take_sub(d, i)) {
-        draw_subagent(d, sub, step);
+    show_heading(d, sub, step, number);
+    if (show_take_sub(d, i)) {
+        show_subagent(d, sub, step);
         return;
     }
-    draw_part(d);
+    show_part(d);
     buf_printf(d->out, "(recorded under turn %u)",
                sub->record == NO_RECORD ? sub->turn : d->t->records[sub->record].turn);
-    draw_items(d, step, step_anchor(step));
-    draw_rest(d, step_anchor(step));
+    show_items(d, step, shape_anchor(step));
+    show_rest(d, shape_anchor(step));
 }

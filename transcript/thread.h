@@ -76,21 +76,21 @@ void thread_warn(struct transcript *t, const char *format, ...) __attribute__((f
 /* ---- shape.c: reading entries and payloads ---- */
 
 /* Walks an entry's workflow blocks: NULL at the end. *i begins with 0. */
-json_t *next_workflow(const json_t *entry, size_t *i);
-json_t *last_workflow(const json_t *entry);
+json_t *shape_next_workflow(const json_t *entry, size_t *i);
+json_t *shape_last_workflow(const json_t *entry);
 /* An item's payload, or NULL. */
-json_t *item_payload(const json_t *item);
-bool payload_is_anchor(const json_t *payload);
+json_t *shape_payload(const json_t *item);
+bool shape_is_anchor(const json_t *payload);
 /* A step's id without ":workflow". */
-struct span step_id(const json_t *step);
-bool step_is_subagent(const json_t *step);
+struct span shape_step_id(const json_t *step);
+bool shape_is_subagent(const json_t *step);
 /* The first anchor among a step's items, or NULL. */
-json_t *step_anchor(const json_t *step);
-bool step_has_payload(const json_t *step);
+json_t *shape_anchor(const json_t *step);
+bool shape_has_payload(const json_t *step);
 /* The id of the sub that a step stands for; empty: of none. */
-struct span step_sub_id(const json_t *step);
+struct span shape_sub_id(const json_t *step);
 /* Appends a text payload's text. */
-void add_text(const json_t *text_payload, struct buf *out);
+void shape_add_text(const json_t *text_payload, struct buf *out);
 
 /* ---- answer.c: appending an answer; false: there is none ---- */
 
@@ -103,14 +103,14 @@ bool answer_turn(const struct transcript *t, const struct turn *turn, struct buf
 
 /* ---- records.c, waterfall.c, match.c: in this order ---- */
 
-void find_records(struct transcript *t);
-void find_places(struct transcript *t);
+void records_find(struct transcript *t);
+void waterfall_place(struct transcript *t);
 
 /* ---- interruptions.c ---- */
 
 /* How a matched record counts in its stub. */
-struct span match_lock(const struct turn *stub, const struct record *r);
+struct span interruptions_lock(const struct turn *stub, const struct record *r);
 /* The registry as a JSON array without blanks; answers how many it has. */
-size_t add_interruptions(const struct transcript *t, struct buf *out);
+size_t interruptions_add(const struct transcript *t, struct buf *out);
 
 #endif

@@ -1,10 +1,10 @@
 /* turns/turn_NNNN.md: all that a turn did. */
 #include "base/xalloc.h"
-#include "transcript/draw.h"
+#include "transcript/show.h"
 #include "transcript/text.h"
 
 /* "- name · media type · n bytes · n characters" a line: of files that came in or went out. */
-static void draw_files(struct drawing *d, const char *title, json_t *files)
+static void show_files(struct drawing *d, const char *title, json_t *files)
 {
     static const char *const names[] = {"name", "filename", "type"};
     static const char *const counts[][2] = {{"bytes", "bytes"}, {"characters", "characters"}};
@@ -19,9 +19,9 @@ static void draw_files(struct drawing *d, const char *title, json_t *files)
         if (!json_is_object(file))
             continue;
         if (!any) {
-            draw_part(d);
+            show_part(d);
             buf_printf(d->out, "## %s", title);
-            draw_part(d);
+            show_part(d);
         }
         buf_adds(d->out, any ? "\n- " : "- ");
         any = true;
@@ -37,44 +37,44 @@ static void draw_files(struct drawing *d, const char *title, json_t *files)
     }
 }
 
-static void draw_rationale(struct drawing *d, struct span reasoning)
+static void show_rationale(struct drawing *d, struct span reasoning)
 {
     if (text_is_blank(reasoning))
         return;
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "## Rationale");
-    draw_part(d);
+    show_part(d);
     text_quote(reasoning, d->out);
 }
 
-static void draw_process(struct drawing *d, const struct turn *turn)
+static void show_process(struct drawing *d, const struct turn *turn)
 {
     enum status_kind kind = status_classify(turn->status, turn->locked);
     json_t *workflow, *step;
     size_t s, number = 0;
     if (!turn->workflow || (turn->steps == 0 && kind == STATUS_COMPLETED))
         return;
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "## Work process (");
     text_plural(turn->steps, "step", d->out);
     if (turn->status.n) {
         buf_adds(d->out, " · ");
         text_head(turn->status, d->out);
     }
-    draw_also(d, status_tag(kind));
+    show_also(d, status_tag(kind));
     buf_addc(d->out, ')');
-    for (size_t w = 0; (workflow = next_workflow(turn->entry, &w));)
+    for (size_t w = 0; (workflow = shape_next_workflow(turn->entry, &w));)
         json_array_foreach(raw_list(workflow, "steps"), s, step) if (!buf_full(d->out))
-            draw_step(d, step, ++number);
+            show_step(d, step, ++number);
 }
 
-static void draw_matched(struct drawing *d, const struct turn *turn)
+static void show_matched(struct drawing *d, const struct turn *turn)
 {
     if (!turn->matches)
         return;
-    draw_part(d);
+    show_part(d);
     buf_printf(d->out, "## Subagent work (%zu)", turn->matches);
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out,
              "> This turn only reports that background work ended; it did no work itself. The records below "
              "were matched to it by time.");
@@ -85,34 +85,34 @@ static void draw_matched(struct drawing *d, const struct turn *turn)
         struct fold fold = {.label = "🤖 Subagent",
                             .headline = raw_str(r->payload, "headline"),
                             .status = r->status,
-                            .locked = match_lock(turn, r),
+                            .locked = interruptions_lock(turn, r),
                             .payload = r->payload,
                             .record = record};
-        draw_fold(d, &fold);
+        show_fold(d, &fold);
     }
 }
 
-static void draw_answer(struct drawing *d, const struct turn *turn)
+static void show_answer(struct drawing *d, const struct turn *turn)
 {
     struct buf answer;
     buf_init(&answer, d->out->max);
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "## Answer");
-    draw_part(d);
+    show_part(d);
     buf_add(d->out, answer_turn(d->t, turn, &answer) ? buf_span(&answer) : SPAN_LIT("(none)"));
     buf_free(&answer);
 }
 
-static void draw_turn_sources(struct drawing *d, const struct turn *turn)
+static void show_turn_sources(struct drawing *d, const struct turn *turn)
 {
     struct links links;
     links_init(&links);
     links_add(&links, raw_list(turn->entry, "sources"));
     if (links.n) {
-        draw_part(d);
+        show_part(d);
         buf_adds(d->out, "## Turn sources");
     }
-    draw_links(&links, d);
+    show_links(&links, d);
     links_finish(&links);
 }
 
@@ -127,19 +127,19 @@ int transcript_turn(const struct transcript *t, unsigned number, struct buf *out
     d.drawn = turn->steps ? xcalloc(t->nrecords + 1, 1) : NULL;
     d.subs_drawn = turn->steps ? xcalloc(turn->subs + 1, 1) : NULL;
     buf_printf(out, "# Turn %u", number);
-    draw_when(&d, turn->created);
-    draw_part(&d);
+    show_when(&d, turn->created);
+    show_part(&d);
     buf_adds(out, "## Query");
-    draw_part(&d);
+    show_part(&d);
     buf_add(out, turn->query.n ? turn->query : SPAN_LIT("(empty)"));
-    draw_files(&d, "Attachments", raw_list(turn->entry, "attachments"));
-    draw_rationale(&d, raw_str(turn->entry, "reasoning"));
-    draw_process(&d, turn);
-    draw_matched(&d, turn);
-    draw_answer(&d, turn);
-    draw_files(&d, "Files", raw_list(turn->entry, "artifacts"));
-    draw_turn_sources(&d, turn);
+    show_files(&d, "Attachments", raw_list(turn->entry, "attachments"));
+    show_rationale(&d, raw_str(turn->entry, "reasoning"));
+    show_process(&d, turn);
+    show_matched(&d, turn);
+    show_answer(&d, turn);
+    show_files(&d, "Files", raw_list(turn->entry, "artifacts"));
+    show_turn_sources(&d, turn);
     xfree(d.drawn);
     xfree(d.subs_drawn);
-    return draw_finish(&d);
+    return show_finish(&d);
 }

@@ -53,24 +53,24 @@ static void find_in_payload(struct transcript *t, unsigned turn, json_t *payload
     struct span id = raw_str(payload, "id");
     json_t *steps = raw_list(payload, "steps"), *inner, *item;
     size_t s, i;
-    if (payload_is_anchor(payload))
-        add_sub(t, turn, !id.n && payload == first_anchor ? step_id(step) : id, payload, step);
+    if (shape_is_anchor(payload))
+        add_sub(t, turn, !id.n && payload == first_anchor ? shape_step_id(step) : id, payload, step);
     else if (id.n && json_array_size(steps))
         own(t, id, turn);
     if (depth == 0)
         json_array_foreach(steps, s, inner)
-            json_array_foreach(raw_list(inner, "items"), i, item) if (item_payload(item))
-                find_in_payload(t, turn, item_payload(item), step, first_anchor, 1);
+            json_array_foreach(raw_list(inner, "items"), i, item) if (shape_payload(item))
+                find_in_payload(t, turn, shape_payload(item), step, first_anchor, 1);
 }
 
 static void find_in_step(struct transcript *t, unsigned turn, json_t *step)
 {
-    json_t *anchor = step_anchor(step), *item;
+    json_t *anchor = shape_anchor(step), *item;
     size_t i;
     if (!anchor)
-        add_sub(t, turn, step_sub_id(step), NULL, step);
-    json_array_foreach(raw_list(step, "items"), i, item) if (item_payload(item))
-        find_in_payload(t, turn, item_payload(item), step, anchor, 0);
+        add_sub(t, turn, shape_sub_id(step), NULL, step);
+    json_array_foreach(raw_list(step, "items"), i, item) if (shape_payload(item))
+        find_in_payload(t, turn, shape_payload(item), step, anchor, 0);
 }
 
 static void find_anchored(struct transcript *t)
@@ -79,7 +79,7 @@ static void find_anchored(struct transcript *t)
     size_t s;
     for (size_t i = 0; i < t->nturns; i++) {
         t->turns[i].first_sub = t->nsubs;
-        for (size_t w = 0; (workflow = next_workflow(t->turns[i].entry, &w));)
+        for (size_t w = 0; (workflow = shape_next_workflow(t->turns[i].entry, &w));)
             json_array_foreach(raw_list(workflow, "steps"), s, step) find_in_step(t, (unsigned)i + 1, step);
     }
 }
@@ -132,7 +132,7 @@ static void find_matched(struct transcript *t)
     xfree(stubs);
 }
 
-void find_places(struct transcript *t)
+void waterfall_place(struct transcript *t)
 {
     find_anchored(t);
     find_matched(t);

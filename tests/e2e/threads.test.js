@@ -419,11 +419,18 @@ The log says all is well.
         const off = await chat('t-off', says('x'), { 'X-HW-Consult': 'off' });
         assert.equal(off.status, 200);
         await post('/v1/chat/completions', { model: 'm', messages: says('x') }).then((r) => r.text());
-        const before = penstock.log().split('"reloaded"').length;
-        penstock.configure({ more: 'workers: 1\nthreads: {record: false}\n' });
-        penstock.child.kill('SIGHUP');
-        await until('reloaded', () => penstock.log().split('"reloaded"').length > before);
-        await until('the new worker alone serves', () => workersOf(penstock.child.pid).length === 1);
+        const reload = async (more) => {
+            const before = workersOf(penstock.child.pid);
+            penstock.configure({ more: `workers: 1\n${more}` });
+            penstock.child.kill('SIGHUP');
+            await until('the new worker alone serves', () => {
+                const now = workersOf(penstock.child.pid);
+                return now.length === 1 && !before.includes(now[0]);
+            });
+        };
+        await reload('enabled: false\n');
+        assert.equal((await chat('t-off', says('x'))).id, null);
+        await reload('threads: {record: false}\n');
         const reply = await chat('t-off', says('x'));
         assert.ok(reply.status === 200 && reply.id);
         await until('its record', async () => (await admin(`/consults?id=${reply.id}`)).text.includes(reply.id));

@@ -261,10 +261,10 @@ static void test_one_thread(void **state)
     struct place *p = *state;
     struct transcript_options o = {.action = TRANSCRIPT_EXPORT, .out = p->out, .thread = "two"};
     assert_int_equal(run(p, o), 0);
-    assert_string_equal(p->said, "1 threads: 1 exported, 0 unchanged, 0 failed; 6 files written\n");
+    assert_string_equal(p->said, "1 thread: 1 exported, 0 unchanged, 0 failed; 6 files written\n");
     o.force = true;
     assert_int_equal(run(p, o), 0);
-    assert_string_equal(p->said, "1 threads: 1 exported, 0 unchanged, 0 failed; 0 files written\n");
+    assert_string_equal(p->said, "1 thread: 1 exported, 0 unchanged, 0 failed; 0 files written\n");
     o.thread = "three";
     assert_int_equal(run(p, o), 1);
     assert_said(p->complained, "there is no thread \"three\"; see penstock transcript list");
@@ -278,7 +278,7 @@ static void test_organisations(void **state)
     assert_said(p->complained, "choose one with --org");
     struct transcript_options o = {.action = TRANSCRIPT_EXPORT, .out = p->out, .org = "acme"};
     assert_int_equal(run(p, o), 0);
-    assert_said(p->said, "1 threads: 1 exported");
+    assert_said(p->said, "1 thread: 1 exported");
     o.org = "default";
     assert_int_equal(run(p, o), 1);
     assert_said(p->complained,
@@ -387,7 +387,7 @@ static void test_import_of_an_export(void **state)
     snprintf(raw, sizeof raw, "%s/ana/consult/2035-01-02_Ask-r1_one/raw_thread.json", p->out);
     struct transcript_options o = {.action = TRANSCRIPT_RENDER, .out = p->out, .files = {raw, NULL}};
     assert_int_equal(run(p, o), 0);
-    assert_said(p->said, "1 turns, 0 files written");
+    assert_said(p->said, "1 turn, 0 files written");
     char *after = look_at(p->out);
     assert_string_equal(before, after);
     xfree(before);

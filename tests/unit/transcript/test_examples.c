@@ -85,7 +85,7 @@ static json_t *interruptions(const struct transcript *t)
 {
     struct buf out;
     buf_init(&out, FILE_MOST);
-    add_interruptions(t, &out);
+    interruptions_add(t, &out);
     json_t *list = json_loadb(buf_span(&out).p, out.n, 0, NULL);
     buf_free(&out);
     return list;

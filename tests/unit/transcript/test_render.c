@@ -41,7 +41,7 @@ static char *draw(const struct transcript *t)
     return text;
 }
 
-static char *draw_text(const char *document)
+static char *show_text(const char *document)
 {
     struct transcript *t = load(document);
     char *text = draw(t);
@@ -59,7 +59,7 @@ static void assert_has(const char *text, const char *piece)
 
 static void assert_draws(const char *document, const char *piece)
 {
-    char *text = draw_text(document);
+    char *text = show_text(document);
     assert_has(text, piece);
     xfree(text);
 }
@@ -186,6 +186,10 @@ static void test_answers(void **state)
         snprintf(wanted, sizeof wanted, "\n### Answer\n%s\n", rows[i].answer);
         assert_draws(rows[i].document, wanted);
     }
+    /* What was recorded is the model's own text, whatever it looks like. */
+    assert_draws("{\"entries\":[{\"end\":{\"cause\":\"finish\"},\"text\":[" FINAL(
+                     "\"{\\\"answer\\\":\\\"x\\\",\\\"n\\\":1}\"") "]}]}",
+                 "\n### Answer\n{\"answer\":\"x\",\"n\":1}\n");
     /* An anchored consult's conclusion, when the turn has no answer. */
     assert_draws(
         "{\"entries\":[{\"blocks\":[{\"workflow_block\":{\"steps\":[{\"id\":\"c:workflow\",\"tool_name\":"
@@ -282,6 +286,107 @@ static void test_two_files(void **state)
     transcript_destroy(turned);
 }
 
+/* ---- places ---- */
+
+#define PAYLOAD(members, items)                                                                              \
+    "{\"type\":\"WORKFLOW_ITEM_WORKFLOW\",\"payload\":{\"workflow_payload\":{" members                       \
+    ",\"steps\":[{\"items\":[" items "]}]}}}"
+#define ENTRY(items)                "{\"blocks\":[{\"workflow_block\":{\"steps\":[{\"items\":[" items "]}]}}]}"
+#define THREAD(entries, background) "{\"entries\":[" entries "],\"background_entries\":[" background "]}"
+#define RECORD(id, text)                                                                                     \
+    ENTRY(PAYLOAD("\"id\":\"" id "\",\"headline\":\"R " id "\"", TEXT("\"text\":\"" text "\"")))
+#define ANCHOR(id) "\"id\":\"" id "\",\"headline\":\"A " id "\",\"is_background_anchor\":true"
+
+/* A turn that has its own copy of a record is where the record is; a second copy says where. */
+static void test_own_copies(void **state)
+{
+    static const char copy[] = PAYLOAD("\"id\":\"x\",\"headline\":\"C\"", TEXT("\"text\":\"own copy\""));
+    char document[4096];
+    (void)state;
+    snprintf(document, sizeof document, THREAD(ENTRY("%s") "," ENTRY("%s"), RECORD("x", "background")), copy,
+             copy);
+    char *text = show_text(document);
+    assert_has(text, "<summary>🧩 Nested workflow: C (1 step · no conclusion)</summary>\n\nown copy\n");
+    assert_has(text, "### Step 1\n\n(subagent C: recorded under turn 1)\n");
+    assert_null(strstr(text, "Background tasks"));
+    assert_null(strstr(text, "background"));
+    xfree(text);
+}
+
+/* An anchor of which the background knows nothing shows what the turn knows. */
+static void test_anchor_without_record(void **state)
+{
+    (void)state;
+    assert_draws(
+        THREAD(ENTRY(PAYLOAD(ANCHOR("x"), TEXT("\"text\":\"work\"") "," TEXT("\"text\":\"end\",\"variant\":"
+                                                                             "\"answer\""))),
+               ""),
+        "### Step 1 · 🤖 Subagent: A x\n\n**Subagent work:**\n\nwork\n\n**Subagent "
+        "conclusion:**\n\nend\n\n"
+        "## Answer\n\nend\n");
+}
+
+/* Anchors in payloads, in copies of anchors, in records. */
+static void test_nested_anchors(void **state)
+{
+    (void)state;
+    assert_draws(THREAD(ENTRY(PAYLOAD("\"id\":\"n\",\"headline\":\"N\"", PAYLOAD(ANCHOR("x"), ""))),
+                        RECORD("x", "rx")),
+                 "<summary>🧩 Nested workflow: N (1 step · no "
+                 "conclusion)</summary>\n\n<details>\n<summary>🤖 Subagent: "
+                 "A x (1 step · no conclusion)</summary>\n\nrx\n\n</details>\n\n</details>\n");
+    assert_draws(THREAD(ENTRY(PAYLOAD(ANCHOR("x"), PAYLOAD(ANCHOR("y"), ""))),
+                        RECORD("x", "rx") "," RECORD("y", "ry")),
+                 "**Subagent work:**\n\nrx\n\n<details>\n<summary>🤖 Subagent: A y (1 step · no "
+                 "conclusion)</summary>"
+                 "\n\nry\n");
+    char *text = show_text(THREAD(
+        ENTRY(PAYLOAD(ANCHOR("x"), "")) "," ENTRY(PAYLOAD(ANCHOR("y"), "")),
+        ENTRY(PAYLOAD("\"id\":\"x\"", PAYLOAD(ANCHOR("y"), "") "," PAYLOAD(ANCHOR("z"), "") "," PAYLOAD(
+                                          ANCHOR("none"), ""))) "," RECORD("y", "ry") "," RECORD("z", "rz")));
+    assert_has(
+        text,
+        "(subagent A y: recorded under turn 2)\n\n(subagent A z: recorded under the background tasks)\n\n"
+        "(subagent A none)\n");
+    assert_has(text, "<summary>🤖 Background task: R z");
+    xfree(text);
+}
+
+/* A step that stands for a consult only by its name. */
+static void test_steps_without_payload(void **state)
+{
+    (void)state;
+    assert_draws(
+        "{\"entries\":[{\"blocks\":[{\"workflow_block\":{\"steps\":[{\"id\":\"x:workflow\",\"title\":\"T\","
+        "\"tool_name\":\"run_subagent\",\"started_at\":\"2035-01-02T03:04:05Z\",\"completed_at\":"
+        "\"2035-01-02T03:04:06.5Z\",\"items\":[" TEXT(
+            "\"text\":\"beside\"") "]}]}}]}],\"background_entries\":[" RECORD("x", "rx") "]}",
+        "### Step 1 · 🤖 Subagent: T — 2035-01-02 03:04:05 → 2035-01-02 03:04:06\n\n**Subagent "
+        "work:**\n\nrx\n\n"
+        "beside\n");
+}
+
+/* A whole entry without a payload is a record by its query. */
+static void test_entry_without_payload(void **state)
+{
+    (void)state;
+    assert_draws(
+        "{\"background_entries\":[{\"query_str\":\"Look\\nup\",\"locked_reason\":\"rate_limited\",\"updated_"
+        "us\":"
+        "2051319840000000,\"sources\":[{\"url\":\"https://a\"}],\"text\":[" FINAL(
+            "\"It is.\"") "],\"blocks\":[{"
+                          "\"workflow_block\":{\"status\":\"WORKFLOW_AWAITING_NEXT_STEPS\",\"steps\":[{"
+                          "\"title\":\"one\"},{"
+                          "\"tool_name\":\"two\"}]}}]}]}",
+        "> Status: `WORKFLOW_AWAITING_NEXT_STEPS` · ⏸ interrupted, pending continuation · locked_reason: "
+        "`rate_limited` · Time: ? → 2035-01-02 03:04:00\n\n<details>\n<summary>🤖 Background task: Look "
+        "(2 "
+        "steps · "
+        "has conclusion · 1 source · ⏸ interrupted, pending continuation)</summary>\n\n- one\n- "
+        "(`two`)\n\n"
+        "**Conclusion:**\n\nIt is.\n\n**Sources:**\n\n- [https://a](https://a)\n\n</details>\n");
+}
+
 /* ---- what is nothing of what it should be ---- */
 
 static void test_wrong_types(void **state)
@@ -318,7 +423,7 @@ static void test_wrong_types(void **state)
             char document[2048];
             const char *x = values[v];
             snprintf(document, sizeof document, forms[f], x, x, x, x, x, x);
-            xfree(draw_text(document));
+            xfree(show_text(document));
         }
 }
 
@@ -337,7 +442,7 @@ static void test_no_document(void **state)
 /* What other writers of JSON let through. */
 static void test_loose_json(void **state)
 {
-    char *text = draw_text(
+    char *text = show_text(
         "\xef\xbb\xbf{\"title\":\"a\\ud83d\\ude00\\ud800 \\u0000\x01\xff\",\"n\":NaN,\"m\":-Infinity,"
         "\"k\":123456789012345678901234567890,\"r\":1e999,\"entries\":[]}");
     (void)state;
@@ -366,7 +471,7 @@ static void test_recursion(void **state)
         for (int i = 0; i < DEPTH; i++)
             buf_adds(&document, after);
         buf_adds(&document, frames[f][1]);
-        char *text = draw_text(buf_cstr(&document));
+        char *text = show_text(buf_cstr(&document));
         assert_has(text, "(nested workflow: level 2, recursion limit reached)");
         assert_null(strstr(text, "level 3"));
         xfree(text);
@@ -391,7 +496,7 @@ static void test_headlines(void **state)
                "summary>%s\"}}}]}]"
                "}}]}]}",
                many);
-    text = draw_text(buf_cstr(&document));
+    text = show_text(buf_cstr(&document));
     assert_has(text, "<summary>🤖 Background task: a &lt;/summary&gt;xxx");
     assert_has(text, many);
     xfree(text);
@@ -506,6 +611,11 @@ int main(void)
         cmocka_unit_test(test_titles_and_modes),
         cmocka_unit_test(test_modes_without_waterfall),
         cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_own_copies),
+        cmocka_unit_test(test_anchor_without_record),
+        cmocka_unit_test(test_nested_anchors),
+        cmocka_unit_test(test_steps_without_payload),
+        cmocka_unit_test(test_entry_without_payload),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_no_document),
         cmocka_unit_test(test_loose_json),

@@ -1,5 +1,5 @@
-#ifndef TRANSCRIPT_DRAW_H
-#define TRANSCRIPT_DRAW_H
+#ifndef TRANSCRIPT_SHOW_H
+#define TRANSCRIPT_SHOW_H
 /*
  * Drawing Markdown. A document is a row of parts with an empty line between two; a folded block is a part
  * that has parts in it. What is drawn of a record is marked, so that it is drawn once.
@@ -7,7 +7,7 @@
 #include "transcript/names.h"
 #include "transcript/thread.h"
 
-enum { DRAW_FOLDS = 2 }; /* folded levels; what lies deeper is a line */
+enum { SHOW_FOLDS = 2 }; /* folded levels; what lies deeper is a line */
 
 /* The links of a block, one an address. */
 struct links {
@@ -26,7 +26,7 @@ struct drawing {
     unsigned depth;                   /* of items */
     struct span locked;               /* of what is drawn */
     struct links *links;              /* NULL: links are drawn at once */
-    struct span open[DRAW_FOLDS + 2]; /* ids of payloads that are being drawn */
+    struct span open[SHOW_FOLDS + 2]; /* ids of payloads that are being drawn */
     unsigned nopen;
     unsigned char *drawn;      /* by record */
     unsigned char *subs_drawn; /* by sub, from the turn's first */
@@ -35,20 +35,20 @@ struct drawing {
 void links_init(struct links *l);
 void links_finish(struct links *l);
 void links_add(struct links *l, json_t *sources);
-void draw_links(const struct links *l, struct drawing *d);
+void show_links(const struct links *l, struct drawing *d);
 
 /* Begins a part. */
-void draw_part(struct drawing *d);
+void show_part(struct drawing *d);
 /* A text as it is, but for what would close a fold. */
-void draw_text(struct drawing *d, struct span text);
+void show_text(struct drawing *d, struct span text);
 /* Ends a document: exactly one line end. -1: it did not fit. */
-int draw_finish(struct drawing *d) MUST_USE;
+int show_finish(struct drawing *d) MUST_USE;
 /* Opens and closes a payload's id. */
-void draw_open(struct drawing *d, struct span id);
-void draw_close(struct drawing *d);
+void show_open(struct drawing *d, struct span id);
+void show_close(struct drawing *d);
 
 /* item.c: the items of a step, as parts; `but` is left out. */
-void draw_items(struct drawing *d, const json_t *step, const json_t *but);
+void show_items(struct drawing *d, const json_t *step, const json_t *but);
 
 /* fold.c */
 struct fold {
@@ -57,29 +57,29 @@ struct fold {
     json_t *payload;
     size_t record; /* whose answer and sources it has; NO_RECORD: the payload's own */
 };
-void draw_fold(struct drawing *d, const struct fold *f);
+void show_fold(struct drawing *d, const struct fold *f);
 /* A record (or, for NO_RECORD, the payload) without a frame: what its steps did, as parts. */
-void draw_body(struct drawing *d, json_t *payload);
+void show_body(struct drawing *d, json_t *payload);
 /* The links that are a record's own, beside those of its steps. */
-void draw_take_sources(struct drawing *d, size_t record);
+void show_take_sources(struct drawing *d, size_t record);
 
 /* step.c: whether a sub is this turn's to draw and not drawn yet; it is then marked as drawn. */
-bool draw_take_sub(struct drawing *d, size_t sub);
+bool show_take_sub(struct drawing *d, size_t sub);
 /* item.c: what a turn's own copy of a payload holds that is this turn's to draw, when something else was
  * drawn in the copy's place. */
-void draw_rest(struct drawing *d, const json_t *copy);
+void show_rest(struct drawing *d, const json_t *copy);
 /* A turn's step, as parts. */
-void draw_step(struct drawing *d, json_t *step, size_t number);
+void show_step(struct drawing *d, json_t *step, size_t number);
 /* " · text", if there is one. */
-void draw_also(struct drawing *d, const char *text);
+void show_also(struct drawing *d, const char *text);
 /* " — 2035-01-02 03:04 UTC", if it is known. */
-void draw_when(struct drawing *d, int64_t us);
+void show_when(struct drawing *d, int64_t us);
 /* Appends "2035-01-02 03:04:05", of a time's text, which may be anything. */
-void draw_second(struct span time, struct buf *out);
+void show_second(struct span time, struct buf *out);
 /* " — start → end" with the times that a step or payload has; false: not both, or the same. */
-bool draw_times(struct drawing *d, const json_t *timed);
+bool show_times(struct drawing *d, const json_t *timed);
 
 /* "(subagent <headline>: recorded under …)" for a record; NO_RECORD: without a place. */
-void draw_reference(struct drawing *d, struct span headline, size_t record, unsigned turn);
+void show_reference(struct drawing *d, struct span headline, size_t record, unsigned turn);
 
 #endif

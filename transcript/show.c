@@ -1,4 +1,4 @@
-#include "transcript/draw.h"
+#include "transcript/show.h"
 
 #include "base/xalloc.h"
 #include "transcript/text.h"
@@ -28,29 +28,29 @@ void links_add(struct links *l, json_t *sources)
     }
 }
 
-void draw_links(const struct links *l, struct drawing *d)
+void show_links(const struct links *l, struct drawing *d)
 {
     struct buf line;
     buf_init(&line, d->out->max);
     if (l->n)
-        draw_part(d);
+        show_part(d);
     for (size_t i = 0; i < l->n; i++) {
         struct span name = raw_str(l->list[i], "name");
         buf_reset(&line);
         text_link(name.n ? name : raw_str(l->list[i], "title"), raw_str(l->list[i], "url"), &line);
         buf_adds(d->out, i ? "\n" : "");
-        draw_text(d, buf_span(&line));
+        show_text(d, buf_span(&line));
     }
     buf_free(&line);
 }
 
-void draw_part(struct drawing *d)
+void show_part(struct drawing *d)
 {
     if (d->out->n > d->base)
         buf_adds(d->out, "\n\n");
 }
 
-void draw_text(struct drawing *d, struct span text)
+void show_text(struct drawing *d, struct span text)
 {
     if (d->inside)
         text_guard(text, d->out);
@@ -58,7 +58,7 @@ void draw_text(struct drawing *d, struct span text)
         buf_add(d->out, text);
 }
 
-int draw_finish(struct drawing *d)
+int show_finish(struct drawing *d)
 {
     struct span text = buf_span(d->out);
     while (text.n > d->base && text.p[text.n - 1] == '\n')
@@ -68,23 +68,23 @@ int draw_finish(struct drawing *d)
     return buf_full(d->out) ? -1 : 0;
 }
 
-void draw_open(struct drawing *d, struct span id)
+void show_open(struct drawing *d, struct span id)
 {
     d->open[d->nopen++] = id;
 }
 
-void draw_close(struct drawing *d)
+void show_close(struct drawing *d)
 {
     d->nopen--;
 }
 
-void draw_also(struct drawing *d, const char *text)
+void show_also(struct drawing *d, const char *text)
 {
     if (*text)
         buf_printf(d->out, " · %s", text);
 }
 
-void draw_when(struct drawing *d, int64_t us)
+void show_when(struct drawing *d, int64_t us)
 {
     struct buf when;
     buf_init(&when, 64);
@@ -94,7 +94,7 @@ void draw_when(struct drawing *d, int64_t us)
     buf_free(&when);
 }
 
-void draw_second(struct span time, struct buf *out)
+void show_second(struct span time, struct buf *out)
 {
     struct buf line;
     struct span cut = text_cut(time, 19);
@@ -105,13 +105,13 @@ void draw_second(struct span time, struct buf *out)
     buf_free(&line);
 }
 
-bool draw_times(struct drawing *d, const json_t *timed)
+bool show_times(struct drawing *d, const json_t *timed)
 {
     struct buf start, end;
     buf_init(&start, 128);
     buf_init(&end, 128);
-    draw_second(raw_str(timed, "started_at"), &start);
-    draw_second(raw_str(timed, "completed_at"), &end);
+    show_second(raw_str(timed, "started_at"), &start);
+    show_second(raw_str(timed, "completed_at"), &end);
     bool shown = start.n && end.n && !span_is(buf_span(&start), buf_cstr(&end));
     if (shown)
         buf_printf(d->out, " — %s → %s", buf_cstr(&start), buf_cstr(&end));
@@ -120,10 +120,10 @@ bool draw_times(struct drawing *d, const json_t *timed)
     return shown;
 }
 
-void draw_reference(struct drawing *d, struct span headline, size_t record, unsigned turn)
+void show_reference(struct drawing *d, struct span headline, size_t record, unsigned turn)
 {
     const struct record *r = record == NO_RECORD ? NULL : &d->t->records[record];
-    draw_part(d);
+    show_part(d);
     buf_adds(d->out, "(subagent ");
     text_head(text_is_blank(headline) ? SPAN_LIT("untitled") : headline, d->out);
     if (r)
