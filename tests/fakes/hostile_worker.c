@@ -295,7 +295,7 @@ static const struct renderer_ops with_program = {.name = "with-program",
                                                             .out_bytes = 65536,
                                                             .memory_bytes = 64 * MIB,
                                                             .cpu_s = 1,
-                                                            .wall_ms = 3000},
+                                                            .wall_ms = 20000},
                                                  .program = &program,
                                                  .render = beside_program};
 static const struct renderer_ops without_program = {.name = "without-program",

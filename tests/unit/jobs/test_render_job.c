@@ -447,7 +447,8 @@ static void a_program_ends_with_its_child(void **state)
 {
     struct service *s = *state;
     struct ended e, other;
-    run(s, "text:program", "sleep", &e);
+    assert_non_null(submit(s, "text:program", "sleep", 300, &e));
+    await(s, &e);
     assert_int_equal(e.outcome, RENDER_JOB_TIMEOUT);
     struct render_job *job = submit(s, "text:program", "sleep", LONG_MS, &other);
     for (int i = 0; i < 100 && !has_children(s->launch.pid); i++)
