@@ -11,11 +11,17 @@
 #include "jobs/spawner.h"
 
 const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
 
 /* LeakSanitizer asks for it: fontconfig keeps what it has loaded to the end. */
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig";
+}
+
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
 }
 
 int main(int argc, char **argv)

@@ -26,7 +26,7 @@ class Echo {
             for await (const part of request) parts.push(part);
             const asked = JSON.parse(Buffer.concat(parts).toString());
             this.last = asked;
-            if (asked.stream) {
+            if (asked.stream && this.streams.length) {
                 response.writeHead(200, { 'content-type': 'text/event-stream' });
                 response.flushHeaders();
                 return this.streams.shift()(response); // whoever asked says what comes when
