@@ -7,6 +7,8 @@ const struct renderer_ops *const extractor_list[] = {
     &extract_pdf_ops,
     &extract_docx_ops,
     &extract_xlsx_ops,
+    &extract_pptx_ops,
+    &extract_epub_ops,
     &extract_html_ops,
     &extract_csv_ops,
     &extract_rtf_ops,

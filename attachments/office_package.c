@@ -2,8 +2,7 @@
 
 #include <stdio.h>
 
-/* The target of a part's relationship as a name in the archive: relative ones begin at the part's folder. */
-static const char *resolve(struct arena *memory, const char *part, const char *target)
+const char *office_resolve(struct arena *memory, const char *part, const char *target)
 {
     const char *slash = strrchr(part, '/');
     size_t folder = target[0] == '/' || !slash ? 0 : (size_t)(slash - part) + 1, n = 0;
@@ -54,7 +53,7 @@ int office_relations_read(struct archive *a, const char *part, struct arena *mem
             continue;
         bool external = mode && !strcmp(mode, "External");
         r->list[r->n++] = (struct office_relation){
-            id, office_base_name(type), external ? target : resolve(memory, part, target), external};
+            id, office_base_name(type), external ? target : office_resolve(memory, part, target), external};
     }
     return 0;
 }

@@ -25,6 +25,8 @@ const struct office_relation *office_relation_by_type(const struct office_relati
 /* The document's main part, or `usual` when the package does not say. NULL: there is neither; x says that
  * this is no `kind` file. */
 const char *office_main_part(struct archive *a, struct arena *memory, const char *usual, const char *kind);
+/* The target of a part's relationship as a name in the archive: relative ones begin at the part's folder. */
+const char *office_resolve(struct arena *memory, const char *part, const char *target);
 /* What stands behind the last slash. */
 const char *office_base_name(const char *target);
 

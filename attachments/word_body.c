@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "attachments/office_chart.h"
+#include "attachments/office_diagram.h"
 #include "attachments/word.h"
 
 /* What a paragraph's own properties and its style say together. */
@@ -200,29 +201,6 @@ static void begin_paragraph(struct word *w, const struct xml_node *node, const s
     w->lead = NULL;
 }
 
-/* The words of a diagram (SmartArt), one a line. */
-static int diagram(struct word *w, const char *part)
-{
-    struct arena memory = {0};
-    struct xml_node *root;
-    int answer = xml_tree_part(w->archive, part, &memory, &root);
-    const struct xml_node *list = answer == 0 ? xml_at(root, "ptLst") : NULL;
-    for (const struct xml_node *pt = list ? list->first : NULL; pt; pt = pt->next) {
-        const struct xml_node *text = xml_at(pt, "t");
-        struct buf words;
-        buf_init(&words, EXTRACT_TEXT);
-        for (const struct xml_node *p = text ? text->first : NULL; p; p = p->next)
-            for (const struct xml_node *r = xml_is(p, "p") ? p->first : NULL; r; r = r->next)
-                xml_text(xml_at(r, "t"), &words);
-        markup_item(w->m, "-");
-        markup_text(w->m, buf_span(&words), 0);
-        markup_leave(w->m);
-        buf_free(&words);
-    }
-    arena_free(&memory);
-    return answer;
-}
-
 /* Text boxes, charts and diagrams of the paragraph that has just ended. */
 static int write_later(struct word *w)
 {
@@ -233,7 +211,7 @@ static int write_later(struct word *w)
     for (; later && answer == 0; later = later->next)
         answer = later->node      ? word_flow(w, later->node)
                  : later->chart   ? office_chart_write(w->archive, later->chart, w->m)
-                 : later->diagram ? diagram(w, later->diagram)
+                 : later->diagram ? office_diagram_write(w->archive, later->diagram, w->m)
                                   : 0;
     return answer;
 }

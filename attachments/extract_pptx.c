@@ -1,0 +1,191 @@
+/* Presentations (pptx, pptm, ppsx) as Markdown, a slide after the other with its notes and comments. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attachments/extract_office.h"
+#include "attachments/slide.h"
+
+struct show {
+    struct archive *archive;
+    struct extraction *x;
+    struct markup *m;
+    struct arena memory; /* of the whole show */
+    struct office_relations relations;
+    const struct xml_node *authors; /* of comments; NULL: none */
+};
+
+/* The part that a relationship of this type leads to, as a tree; NULL without one. -1: it is broken. */
+static int related(struct slide *s, const struct office_relations *r, const char *type,
+                   const struct xml_node **root, const char **part)
+{
+    const struct office_relation *found = office_relation_by_type(r, type);
+    struct xml_node *tree = NULL;
+    int answer = 0;
+    *part = found ? archive_find(s->archive, found->target) : NULL;
+    if (*part)
+        answer = xml_tree_part(s->archive, *part, s->memory, &tree);
+    *root = answer ? NULL : tree;
+    return answer;
+}
+
+static int find_layout(struct slide *s)
+{
+    const char *part;
+    struct office_relations r;
+    if (related(s, &s->relations, "slideLayout", &s->layout, &part))
+        return -1;
+    if (!part)
+        return 0;
+    return office_relations_read(s->archive, part, s->memory, &r) ||
+                   related(s, &r, "slideMaster", &s->master, &part)
+               ? -1
+               : 0;
+}
+
+static int notes(struct slide *s)
+{
+    const char *part;
+    const struct xml_node *root;
+    struct office_relations slide = s->relations;
+    if (related(s, &slide, "notesSlide", &root, &part))
+        return -1;
+    const struct xml_node *tree = xml_at(root, "cSld/spTree");
+    if (!part || office_relations_read(s->archive, part, s->memory, &s->relations))
+        return part ? -1 : 0;
+    bool said = false;
+    for (const struct xml_node *c = tree ? tree->first : NULL; c; c = c->next) {
+        const char *placeholder = xml_is(c, "sp") ? slide_placeholder(c) : NULL;
+        if (!placeholder || strcmp(placeholder, "body") != 0 || !slide_has_text(xml_at(c, "txBody")))
+            continue;
+        if (!said)
+            markup_line(s->m, "### Notes:");
+        said = true;
+        slide_text(s, xml_at(c, "txBody"), SLIDE_PLAIN);
+    }
+    s->relations = slide;
+    return 0;
+}
+
+static const char *author_of(const struct show *show, const struct xml_node *comment)
+{
+    const char *id = xml_get(comment, "authorId");
+    for (const struct xml_node *a = id && show->authors ? show->authors->first : NULL; a; a = a->next) {
+        const char *own = a->name ? xml_get(a, "id") : NULL, *name = own ? xml_get(a, "name") : NULL;
+        if (name && !strcmp(own, id))
+            return name;
+    }
+    return "unknown";
+}
+
+static int comments(const struct show *show, struct slide *s)
+{
+    const char *part;
+    const struct xml_node *root;
+    if (related(s, &s->relations, "comments", &root, &part))
+        return -1;
+    for (const struct xml_node *c = root ? root->first : NULL; c; c = c->next) {
+        struct buf words;
+        if (!xml_is(c, "cm"))
+            continue;
+        buf_init(&words, EXTRACT_TEXT);
+        const struct xml_node *text = xml_at(c, "text");
+        xml_text(text ? text : c, &words);
+        markup_quote(s->m);
+        markup_begin(s->m, MARKUP_PARAGRAPH, 0);
+        markup_text(s->m, SPAN_LIT("Comment ("), 0);
+        markup_text(s->m, span_str(author_of(show, c)), 0);
+        markup_text(s->m, SPAN_LIT("): "), 0);
+        markup_text(s->m, buf_span(&words), 0);
+        markup_end(s->m);
+        markup_leave(s->m);
+        buf_free(&words);
+    }
+    return 0;
+}
+
+static int slide(struct show *show, const char *part, unsigned n)
+{
+    struct arena memory = {0};
+    struct slide s = {.archive = show->archive, .x = show->x, .m = show->m, .memory = &memory};
+    struct xml_node *root;
+    int answer = xml_tree_part(show->archive, part, &memory, &root);
+    if (answer == 0)
+        answer = office_relations_read(show->archive, part, &memory, &s.relations);
+    if (answer == 0)
+        answer = find_layout(&s);
+    if (answer == 0) {
+        const char *shown = xml_get(root, "show");
+        bool hidden = shown && (!strcmp(shown, "0") || !strcmp(shown, "false"));
+        markup_line(s.m, "<!-- Slide number: %u%s -->", n, hidden ? " (hidden)" : "");
+        answer = slide_shapes(&s, xml_at(root, "cSld/spTree"));
+    }
+    if (answer == 0)
+        answer = notes(&s) || comments(show, &s) ? -1 : 0;
+    arena_free(&memory);
+    return answer;
+}
+
+static int read(struct show *show)
+{
+    struct xml_node *root, *tree;
+    const char *main = office_main_part(show->archive, &show->memory, "ppt/presentation.xml", "pptx");
+    if (!main || office_relations_read(show->archive, main, &show->memory, &show->relations) ||
+        xml_tree_part(show->archive, main, &show->memory, &root))
+        return -1;
+    for (int modern = 0; modern < 2 && !show->authors; modern++) {
+        const struct office_relation *r =
+            office_relation_by_type(&show->relations, modern ? "authors" : "commentAuthors");
+        if (r && archive_find(show->archive, r->target)) {
+            if (xml_tree_part(show->archive, r->target, &show->memory, &tree))
+                return -1;
+            show->authors = tree;
+        }
+    }
+    unsigned n = 0;
+    const struct xml_node *list = xml_at(root, "sldIdLst");
+    for (const struct xml_node *c = list ? list->first : NULL; c; c = c->next) {
+        if (!xml_is(c, "sldId"))
+            continue;
+        const struct office_relation *r = office_relation_by_id(&show->relations, xml_get_prefixed(c, "id"));
+        n++;
+        if (!r || r->external || !archive_find(show->archive, r->target))
+            return extraction_fail(show->x, RENDER_INVALID, "is damaged: slide %u is missing.", n);
+        if (slide(show, r->target, n))
+            return -1;
+    }
+    return n ? 0 : extraction_fail(show->x, RENDER_INVALID, "has no slides.");
+}
+
+static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
+                                  char sentence[RENDER_SENTENCE])
+{
+    struct extraction x;
+    struct show show = {.x = &x};
+    (void)params;
+    extraction_init(&x, sentence, EXTRACT_NODES);
+    show.archive = archive_open(source, &x);
+    if (!show.archive)
+        return x.status;
+    show.m = markup_create(out, &x);
+    int answer = read(&show);
+    if (markup_finish(show.m) == 0 && answer)
+        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
+    markup_destroy(show.m);
+    arena_free(&show.memory);
+    archive_close(show.archive);
+    return x.status;
+}
+
+static const char *const formats[] = {"text:pptx", NULL};
+
+const struct renderer_ops extract_pptx_ops = {
+    .name = "text:pptx",
+    .version = "1",
+    .formats = formats,
+    .limits = {.source_bytes = RENDER_SOURCE,
+               .out_bytes = EXTRACT_TEXT,
+               .memory_bytes = EXTRACT_MEMORY,
+               .cpu_s = EXTRACT_CPU_S,
+               .wall_ms = EXTRACT_WALL_MS},
+    .render = extract,
+};
