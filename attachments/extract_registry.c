@@ -8,6 +8,7 @@ const struct renderer_ops *const extractor_list[] = {
     &extract_docx_ops,
     &extract_xlsx_ops,
     &extract_pptx_ops,
+    &extract_odt_ops,
     &extract_epub_ops,
     &extract_html_ops,
     &extract_csv_ops,
