@@ -3,15 +3,7 @@
 #include "attachments/extract_office.h"
 
 const struct renderer_ops *const extractor_list[] = {
-    &extract_pdf_ops,
-    &extract_docx_ops,
-    &extract_xlsx_ops,
-    &extract_html_ops,
-    &extract_csv_ops,
-    &extract_rtf_ops,
-    &extract_text_ops,
-    &extract_audio_ops,
-    &extract_mp3_ops,
-    &extract_video_ops,
-    NULL,
+    &extract_pdf_ops,   &extract_docx_ops, &extract_xlsx_ops,  &extract_epub_ops,
+    &extract_html_ops,  &extract_csv_ops,  &extract_rtf_ops,   &extract_text_ops,
+    &extract_audio_ops, &extract_mp3_ops,  &extract_video_ops, NULL,
 };
