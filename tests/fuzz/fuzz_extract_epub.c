@@ -1,0 +1,16 @@
+/* A book: an archive as it is, or the text of its parts in one that is made around
+ * it. */
+#include <stdlib.h>
+
+#include "attachments/extract_office.h"
+#include "office_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const parts[] = {"OEBPS/book.opf", "OEBPS/a.xhtml", "META-INF/container.xml",
+                                        "META-INF/encryption.xml", NULL};
+    office_input(&extract_epub_ops, data, size, parts);
+    return 0;
+}
