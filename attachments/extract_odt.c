@@ -52,7 +52,15 @@ static int chart(struct odt *o, const struct xml_node *root)
     return odt_table(o, table);
 }
 
-static int object(struct odt *o, const struct xml_node *node)
+static int put_off(struct odt *o, const struct xml_node *node)
+{
+    struct odt_note note = {node};
+    if (buf_addn(&o->later, &note, sizeof note) < 0)
+        return extraction_fail(o->x, RENDER_LIMIT, "has more than %d text boxes in a paragraph.", ODT_NOTES);
+    return 0;
+}
+
+static int object(struct odt *o, const struct xml_node *node, bool in_text)
 {
     const char *href = xml_get(node, "href"), *part = href ? part_of_object(o, href) : NULL;
     struct xml_node *root = NULL;
@@ -64,11 +72,23 @@ static int object(struct odt *o, const struct xml_node *node)
         return 0;
     if (xml_tree_part(o->archive, part, o->memory, &root))
         return -1;
-    if (xml_is(root, "math"))
-        equation(o, root);
-    else
-        return chart(o, root);
+    if (!xml_is(root, "math"))
+        return in_text ? put_off(o, root) : chart(o, root);
+    equation(o, root);
     return 0;
+}
+
+int odt_later(struct odt *o, size_t from)
+{
+    int answer = 0;
+    size_t n = o->later.n / sizeof(struct odt_note);
+    for (size_t i = from; i < n && answer == 0; i++) {
+        const struct odt_note *list = (const void *)(o->later.data + o->later.start);
+        const struct xml_node *node = list[i].body;
+        answer = xml_is(node, "text-box") ? odt_flow(o, node) : chart(o, node);
+    }
+    buf_cut(&o->later, from * sizeof(struct odt_note));
+    return answer;
 }
 
 int odt_frame(struct odt *o, const struct xml_node *frame, bool in_text)
@@ -77,9 +97,9 @@ int odt_frame(struct odt *o, const struct xml_node *frame, bool in_text)
                           *image = xml_at(frame, "image"), *alt = xml_at(frame, "title");
     const char *href = xml_get(image, "href");
     if (box)
-        return odt_flow(o, box);
+        return in_text ? put_off(o, box) : odt_flow(o, box);
     if (thing)
-        return object(o, thing);
+        return object(o, thing, in_text);
     if (!image)
         return 0;
     struct buf words;
@@ -147,12 +167,14 @@ static enum render_status extract(struct span source, const struct render_params
     o.m = markup_create(out, &x);
     buf_init(&o.notes, ODT_NOTES * sizeof(struct odt_note));
     buf_init(&o.comments, ODT_NOTES * sizeof(struct odt_note));
+    buf_init(&o.later, ODT_NOTES * sizeof(struct odt_note));
     int answer = read(&o);
     if (markup_finish(o.m) == 0 && answer)
         extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
     markup_destroy(o.m);
     buf_free(&o.notes);
     buf_free(&o.comments);
+    buf_free(&o.later);
     arena_free(&memory);
     archive_close(o.archive);
     return x.status;

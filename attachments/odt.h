@@ -72,9 +72,10 @@ struct odt {
     struct arena *memory;
     struct odt_styles styles;
     struct buf notes, comments; /* struct odt_note, in order */
-    const char *lead;           /* text before the next paragraph: whose comment it is; NULL: none */
-    unsigned items;             /* list items that are open in this flow */
-    bool code, quote;           /* a fence, a quote is open in this flow */
+    struct buf later; /* struct odt_note: text boxes and charts, after the paragraph that holds them */
+    const char *lead; /* text before the next paragraph: whose comment it is; NULL: none */
+    unsigned items;   /* list items that are open in this flow */
+    bool code, quote; /* a fence, a quote is open in this flow */
     unsigned depth;
 };
 
@@ -86,8 +87,11 @@ void odt_flow_end(struct odt *o);
 int odt_flow(struct odt *o, const struct xml_node *node);
 /* What stands in a paragraph, and what was anchored to it. */
 int odt_inline(struct odt *o, const struct xml_node *node, unsigned look);
-/* A frame: a picture, a text box, a chart, an equation. `in_text`: a paragraph is open. */
+/* A frame: a picture, a text box, a chart, an equation. `in_text`: a paragraph is open, and what is a block
+ * of its own is put off. */
 int odt_frame(struct odt *o, const struct xml_node *frame, bool in_text);
+/* What was put off since there were `from` of them. */
+int odt_later(struct odt *o, size_t from);
 int odt_table(struct odt *o, const struct xml_node *table);
 /* Foot- and endnotes, then comments. */
 int odt_notes(struct odt *o);

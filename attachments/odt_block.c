@@ -135,6 +135,7 @@ static int paragraph(struct odt *o, const struct xml_node *node, struct place *p
         markup_text(o->m, span_str(o->lead), 0);
     o->lead = NULL;
     int answer = 0;
+    size_t later = o->later.n / sizeof(struct odt_note);
     for (const struct xml_node *c = node->first; c && answer == 0; c = c->next)
         if (c->name)
             answer = odt_inline(o, c, code ? 0 : style->look);
@@ -142,7 +143,7 @@ static int paragraph(struct odt *o, const struct xml_node *node, struct place *p
             markup_text(o->m, c->text, code ? 0 : style->look);
     if (!code)
         markup_end(o->m);
-    return answer;
+    return answer ? answer : odt_later(o, later);
 }
 
 static int list(struct odt *o, const struct xml_node *node, const struct place *around)
