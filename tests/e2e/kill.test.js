@@ -42,7 +42,7 @@ describe('a worker that is killed under load', { timeout: 180_000 }, () => {
         const [last] = chunks.filter((c) => c.outbound_artifacts);
         assert.deepEqual(last.outbound_artifacts.map((a) => a.filename), [`${reply.tag}.csv`]);
         assert.ok(!('flagForReview' in last));
-        artifacts.push({ ...last.outbound_artifacts[0], content: slowFile(reply.tag) });
+        artifacts.push({ ...last.outbound_artifacts[0], content: `${slowFile(reply.tag).replaceAll('\n', '\r\n')}\r\n` });
     };
 
     it('leaves the streams of the others alone', async () => {
