@@ -22,7 +22,7 @@ struct render_job {
     const struct render_format *format;
     int document, out; /* -1: nothing left to ask for, or to receive */
     int64_t until_ms;
-    bool sent;
+    bool sent, started; /* to the renderers; by one of them */
     unsigned tries;
     render_done done;
     void *arg;
@@ -118,7 +118,7 @@ static void disconnect(struct render_pool *p)
     p->greeted = p->blocked = false;
     p->connect_at_ms = clock_mono_ms() + RECONNECT_MS;
     for (struct render_job *job = p->jobs; job; job = job->next)
-        job->sent = false;
+        job->sent = job->started = false;
 }
 
 static void connect_pool(struct render_pool *p)
@@ -252,6 +252,16 @@ static int hear_result(struct render_pool *p, uint64_t id, struct wire_in *in)
     return 0;
 }
 
+static int hear_started(struct render_pool *p, uint64_t id, const struct wire_in *in)
+{
+    struct render_job *job = find_job(p, id);
+    if (wire_close(in))
+        return -1;
+    if (job)
+        job->started = true;
+    return 0;
+}
+
 /* 1: a message was taken; 0: none is there; -1: the other side is gone or cannot be understood. */
 static int hear(struct render_pool *p)
 {
@@ -268,6 +278,8 @@ static int hear(struct render_pool *p)
         return -1;
     if (type == WIRE_HELLO)
         return hear_hello(p, &in) ? -1 : 1;
+    if (type == WIRE_STARTED)
+        return hear_started(p, id, &in) ? -1 : 1;
     return type == WIRE_RESULT && hear_result(p, id, &in) == 0 ? 1 : -1;
 }
 
@@ -296,7 +308,8 @@ void render_pool_tick(struct render_pool *p, int64_t now_ms)
         next = job->next;
         if (now_ms < job->until_ms)
             continue;
-        struct render_result r = {.outcome = RENDER_JOB_TIMEOUT};
+        /* What no renderer has begun with cannot take too long. */
+        struct render_result r = {.outcome = job->started ? RENDER_JOB_TIMEOUT : RENDER_JOB_BUSY};
         void *arg = job->arg;
         render_done done = job->done;
         r.renderer = job->format->renderer;

@@ -7,7 +7,8 @@
  *                    +--(no connection)--> WAITING --+
  *   render_submit ---+                               +--> SENT --(RESULT)--> done
  *                    +-------------------------------+      |
- *        WAITING or SENT: the deadline has passed --> done (RENDER_JOB_TIMEOUT)
+ *        WAITING or SENT: the deadline has passed --> done (RENDER_JOB_TIMEOUT, and RENDER_JOB_BUSY when the
+ *        document was still waiting for a child, which is not its fault)
  *        SENT, the connection broke: WAITING once more, then done (RENDER_JOB_DIED)
  *        WAITING or SENT, render_cancel: gone without a callback; a child at work is killed
  *

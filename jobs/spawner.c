@@ -79,6 +79,13 @@ static void answer(struct spawner *s, const struct task *t, const struct outcome
     send_out(s, t->peer);
 }
 
+static void say_started(struct spawner *s, const struct task *t)
+{
+    buf_reset(&s->out);
+    wire_begin(&s->out, WIRE_STARTED, t->id);
+    send_out(s, t->peer);
+}
+
 static void hello(struct spawner *s, int peer)
 {
     uint32_t n = 0;
@@ -202,6 +209,7 @@ static void start_queued(struct spawner *s)
         t->next = s->running;
         s->running = t;
         s->nrunning++;
+        say_started(s, t);
     }
 }
 

@@ -11,6 +11,7 @@
  *                      CANCEL
  *   spawner -> proxy   HELLO   u32 layers missing, u32 formats, for each: text format, text renderer,
  *                              text version, u64 out_bytes
+ *                      STARTED; a child has the document
  *                      RESULT  u32 outcome, u64 bytes, text sentence, u64 wall_us, u64 cpu_us, u64 peak_bytes
  *   child -> spawner   PROVEN  u32 layers
  *                      DONE    u32 enum render_status, u64 bytes, text sentence
@@ -20,7 +21,7 @@
 
 #include "base/buf.h"
 
-enum { WIRE_MAGIC = 0x50535457, WIRE_VERSION = 1, WIRE_HEAD = 24, WIRE_MESSAGE = 16 * 1024, WIRE_FDS = 2 };
+enum { WIRE_MAGIC = 0x50535457, WIRE_VERSION = 2, WIRE_HEAD = 24, WIRE_MESSAGE = 16 * 1024, WIRE_FDS = 2 };
 
 enum wire_type {
     WIRE_HELLO = 1,
@@ -29,7 +30,8 @@ enum wire_type {
     WIRE_RESULT,
     WIRE_PROVEN,
     WIRE_DONE,
-    WIRE_DOCUMENT
+    WIRE_DOCUMENT,
+    WIRE_STARTED
 };
 
 /* How a document ended, in RESULT. */

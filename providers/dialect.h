@@ -22,7 +22,8 @@ struct request_facts {
     struct span hw;         /* value of the top-level key; n = 0: absent */
     struct span hw_whole;   /* key and value, as json_iter's whole */
     struct span attachments, attachments_whole;
-    struct span place; /* value in which the protocol text goes; the dialect's own business */
+    const char *repeated; /* which of these two keys is there more than once; NULL: neither */
+    struct span place;    /* value in which the protocol text goes; the dialect's own business */
 };
 
 /* What path and query say of a request, for an API in which the body does not. */

@@ -101,9 +101,11 @@ static void read_request_member(struct walk *w, struct span key, const char *key
     } else if (walk_key_is(&named, key, "tool_choice") || walk_key_is(&named, key, "function_call")) {
         r->tool = is_forced_tool(value);
     } else if (walk_key_is(&named, key, "hw")) {
+        facts->repeated = facts->hw_whole.n ? "hw" : facts->repeated;
         facts->hw = value;
         facts->hw_whole = whole;
     } else if (walk_key_is(&named, key, "attachments")) {
+        facts->repeated = facts->attachments_whole.n ? "attachments" : facts->repeated;
         facts->attachments = value;
         facts->attachments_whole = whole;
     } else if (is_grammar(&named, key)) {

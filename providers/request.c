@@ -27,9 +27,11 @@ bool request_read(struct span body, struct request_facts *facts,
         struct span whole = span_of(key.p - 1, (size_t)(value.p + value.n - key.p) + 1);
         struct request_member m = {&w, key, value};
         if (request_member_is(&m, "hw")) {
+            facts->repeated = facts->hw_whole.n ? "hw" : facts->repeated;
             facts->hw = value;
             facts->hw_whole = whole;
         } else if (request_member_is(&m, "attachments")) {
+            facts->repeated = facts->attachments_whole.n ? "attachments" : facts->repeated;
             facts->attachments = value;
             facts->attachments_whole = whole;
         } else {

@@ -279,6 +279,16 @@ static enum upload_state read_state(struct span object)
     return UPLOAD_READY;
 }
 
+/* The id stands in paths, some of which are asked to be deleted: it may name a file, and nothing above it. */
+static bool is_one_segment(bool gemini, const char *id)
+{
+    static const char files[] = "files/";
+    if (gemini && strncmp(id, files, sizeof files - 1) != 0)
+        return false;
+    const char *segment = gemini ? id + sizeof files - 1 : id;
+    return *segment && !strchr(segment, '/') && strcmp(segment, ".") != 0;
+}
+
 int upload_read(const char *dialect, struct span body, struct upload_reply *out, char why[LIMIT_ERROR_TEXT])
 {
     bool gemini = kind_of(dialect) == KIND_GEMINI;
@@ -291,7 +301,7 @@ int upload_read(const char *dialect, struct span body, struct upload_reply *out,
     if (gemini && json_member(object, "file", &inner) && json_type(inner) == JSON_OBJECT)
         object = inner;
     if (read_word(object, gemini ? "name" : "id", false, out->id, sizeof out->id) < 0 ||
-        (gemini && strncmp(out->id, "files/", 6) != 0)) {
+        !is_one_segment(gemini, out->id)) {
         snprintf(why, LIMIT_ERROR_TEXT, "its answer names no file");
         return -1;
     }

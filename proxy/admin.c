@@ -18,7 +18,7 @@ struct consults_job {
     char org[QUERY_VALUE], id[QUERY_VALUE];
     int64_t before_ms;
     int limit;
-    bool failed;
+    bool failed, head_only;
     struct buf out;
 };
 
@@ -43,9 +43,9 @@ static void consults_done(struct job *job)
     struct conn *c = find_conn(j->worker, j->conn_number);
     if (c && j->failed)
         conn_reply(c, 503, "application/json", "", SPAN_LIT("{\"error\":\"the records cannot be read\"}"),
-                   false);
+                   j->head_only);
     else if (c)
-        conn_reply(c, 200, "application/json", "", buf_span(&j->out), false);
+        conn_reply(c, 200, "application/json", "", buf_span(&j->out), j->head_only);
     buf_free(&j->out);
     xfree(j);
 }
@@ -109,14 +109,14 @@ static const char *take_query(struct consults_job *j, struct span query)
     return wrong;
 }
 
-static void refuse_query(struct conn *c, const char *wrong)
+static void refuse_query(struct conn *c, const char *wrong, bool head_only)
 {
     char body[160];
     int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}", wrong);
-    conn_reply(c, 400, "application/json", "", span_of(body, (size_t)n), false);
+    conn_reply(c, 400, "application/json", "", span_of(body, (size_t)n), head_only);
 }
 
-static void consults(struct conn *c, struct span query)
+static void consults(struct conn *c, struct span query, bool head_only)
 {
     struct consults_job *j = xcalloc(1, sizeof *j);
     j->job.work = consults_work;
@@ -124,10 +124,11 @@ static void consults(struct conn *c, struct span query)
     j->worker = c->worker;
     j->conn_number = c->number;
     j->limit = CONSULTS_DEFAULT;
+    j->head_only = head_only;
     const char *wrong = take_query(j, query);
     if (wrong) {
         xfree(j);
-        refuse_query(c, wrong);
+        refuse_query(c, wrong, head_only);
         return;
     }
     buf_init(&j->out, PAGE_MAX);
@@ -135,7 +136,7 @@ static void consults(struct conn *c, struct span query)
     if (job_submit(c->worker->audit, &j->job) == 0)
         return;
     xfree(j);
-    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), false);
+    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), head_only);
 }
 
 /* ---- the others ---- */
@@ -168,7 +169,7 @@ void admin_request(struct conn *c, const struct http_head *head)
     else if (span_is(path, "/metrics"))
         metrics_page(c, head_only);
     else if (span_is(path, "/consults"))
-        consults(c, query);
+        consults(c, query, head_only);
     else if (!threads_page(c, path, query, head_only))
         conn_reply(c, 404, "text/plain", "", SPAN_LIT("/healthz /readyz /metrics /consults /threads\n"),
                    head_only);

@@ -56,6 +56,8 @@ static int read_file(struct convert *c, const char *path, struct attachment *a)
     a->name = xstrdup(name);
     buf_init(&a->bytes, c->config->limits.attachment_file + 1);
     int bad = fd < 0 || read_all(fd, &a->bytes) < 0; /* of a directory as well */
+    if (a->bytes.n == 0) /* its resolver takes it for data that is still to be decoded */
+        buf_free(&a->bytes);
     if (bad)
         complain(c, "read", path);
     if (!standard && fd >= 0)

@@ -165,6 +165,8 @@ static int read_attachments(struct exchange *ex, const struct request_facts *fac
                             struct error *e)
 {
     bool forward = ex->caller.forward_all || ex->caller.nforward;
+    if (facts->repeated) /* one of the two would be dropped in silence */
+        return error_set(e, ERROR_BAD_REQUEST, "%s is given more than once; give it once.", facts->repeated);
     if (attachments_declare(facts->attachments, list, e) < 0) {
         attach_note(ex, list, e);
         return -1;

@@ -200,40 +200,95 @@ static void view_done(struct job *job)
     xfree(j);
 }
 
-/* A value of the query as it stands; what is too long matches nothing. */
-static void query_value(struct span query, const char *name, char out[VALUE])
+static bool take_number(struct span s, size_t most, size_t *n)
 {
-    size_t n = strlen(name);
-    out[0] = '\0';
-    while (query.n) {
+    int64_t number;
+    if (s.n == 0 || s.p[0] < '0' || s.p[0] > '9' || !json_int(s, &number) || number < 1 ||
+        (uint64_t)number > most)
+        return false;
+    *n = (size_t)number;
+    return true;
+}
+
+/* "<microseconds>.<org>.<thread>", as a page gave it. */
+static bool is_mark(const char *mark)
+{
+    const char *dot = strchr(mark, '.');
+    int64_t us;
+    return dot && json_int(span_of(mark, (size_t)(dot - mark)), &us) && strchr(dot + 1, '.');
+}
+
+/* One `name=value` of the query; NULL, or what is wrong with it. */
+static const char *take_value(struct page_job *j, struct span name, struct span value)
+{
+    char text[VALUE];
+    snprintf(text, sizeof text, "%.*s", (int)(value.n < VALUE ? value.n : VALUE - 1), value.p);
+    if (span_is(name, "org")) {
+        if (!store_org_valid(text))
+            return "org must be an organisation: letters, digits, - and _, at most 64";
+        memcpy(j->org, text, sizeof text);
+    } else if (span_is(name, "limit") && j->page == PAGE_LIST) {
+        if (!take_number(value, PAGE_MOST, &j->limit))
+            return "limit must be a number from 1 to 1000";
+    } else if (span_is(name, "after") && j->page == PAGE_LIST) {
+        if (!is_mark(text))
+            return "after must be what the page before gave as after";
+        memcpy(j->after, text, sizeof text);
+    } else {
+        return j->page == PAGE_LIST ? "only org, limit and after may be asked for"
+                                    : "only org may be asked for";
+    }
+    return NULL;
+}
+
+static const char *take_query(struct page_job *j, struct span query)
+{
+    const char *wrong = NULL;
+    while (query.n && !wrong) {
         const char *amp = memchr(query.p, '&', query.n);
-        size_t len = amp ? (size_t)(amp - query.p) : query.n;
-        if (len > n && query.p[n] == '=' && memcmp(query.p, name, n) == 0)
-            snprintf(out, VALUE, "%.*s", (int)(len - n - 1), query.p + n + 1);
-        query = span_from(query, amp ? len + 1 : len);
+        struct span one = span_of(query.p, amp ? (size_t)(amp - query.p) : query.n);
+        const char *equals = one.n ? memchr(one.p, '=', one.n) : NULL;
+        size_t n = equals ? (size_t)(equals - one.p) : one.n;
+        if (one.n)
+            wrong = take_value(j, span_of(one.p, n), equals ? span_from(one, n + 1) : span_of("", 0));
+        query = span_from(query, amp ? one.n + 1 : one.n);
     }
+    return wrong;
 }
 
-static size_t query_limit(struct span query)
+static int hex_digit(char c)
 {
-    char value[VALUE];
-    size_t n = 0;
-    query_value(query, "limit", value);
-    if (!value[0])
-        return PAGE_DEFAULT;
-    for (const char *p = value; *p; p++) {
-        if (*p < '0' || *p > '9')
-            return PAGE_DEFAULT;
-        n = n > PAGE_MOST ? n : n * 10 + (size_t)(*p - '0');
-    }
-    return n < 1 ? 1 : n > PAGE_MOST ? PAGE_MOST : n;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
-/* "/threads", "/threads/{id}", "/threads/{id}/conversation.md"; the id as the caller of the consult said it,
- * or as the list has it. */
+/* Without its percent encoding. -1: it is none, or longer than any thread's name. */
+static int decode_name(struct span path, struct buf *out)
+{
+    for (size_t i = 0; i < path.n; i++) {
+        int c = (unsigned char)path.p[i];
+        if (c == '%') {
+            int high = i + 2 < path.n ? hex_digit(path.p[i + 1]) : -1;
+            int low = i + 2 < path.n ? hex_digit(path.p[i + 2]) : -1;
+            if (high < 0 || low < 0)
+                return -1;
+            c = high * 16 + low;
+            i += 2;
+        }
+        if (buf_addc(out, (char)c) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* "/threads", "/threads/{id}", "/threads/{id}/conversation.md"; the id as the caller of the consult said it
+ * (percent-encoded where a path needs that), or as the list has it. */
 static bool read_path(struct page_job *j, struct span path)
 {
     static const char conversation_md[] = "/conversation.md";
+    struct buf name;
     path = span_from(path, sizeof "/threads" - 1);
     if (path.n == 0 || span_is(path, "/"))
         return true;
@@ -245,10 +300,14 @@ static bool read_path(struct page_job *j, struct span path)
         path.n -= sizeof conversation_md - 1;
         j->page = PAGE_CONVERSATION;
     }
-    if (path.n == 0 || path.n > LIMIT_THREAD || memchr(path.p, '/', path.n))
+    if (path.n == 0 || memchr(path.p, '/', path.n))
         return false;
-    threads_name(path, j->thread);
-    return true;
+    buf_init(&name, LIMIT_THREAD);
+    bool good = decode_name(path, &name) == 0;
+    if (good)
+        threads_name(buf_span(&name), j->thread);
+    buf_free(&name);
+    return good;
 }
 
 bool threads_page(struct conn *c, struct span path, struct span query, bool head_only)
@@ -265,16 +324,22 @@ bool threads_page(struct conn *c, struct span path, struct span query, bool head
     j->worker = c->worker;
     j->conn_number = c->number;
     j->head_only = head_only;
-    query_value(query, "org", j->org);
-    query_value(query, "after", j->after);
+    j->limit = PAGE_DEFAULT;
+    const char *wrong = take_query(j, query);
+    if (wrong) {
+        char body[160];
+        int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}", wrong);
+        conn_reply(c, 400, "application/json", "", span_of(body, (size_t)n), head_only);
+        xfree(j);
+        return true;
+    }
     if (j->page != PAGE_LIST && !j->org[0])
         snprintf(j->org, sizeof j->org, "default");
-    j->limit = query_limit(query);
     buf_init(&j->out, TRANSCRIPT_FILE);
     if (job_submit(c->worker->journals, &j->job) == 0)
         return true;
     xfree(j);
-    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), false);
+    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), head_only);
     return true;
 }
 

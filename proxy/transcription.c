@@ -1,6 +1,7 @@
 #include "proxy/transcription.h"
 
 #include "artifacts/artifact.h"
+#include "attachments/sniff.h"
 #include "base/log.h"
 #include "base/multipart.h"
 #include "base/xalloc.h"
@@ -59,6 +60,9 @@ static int read_answer(struct transcription_call *c, const struct side_answer *a
     }
     if (transcript_read(buf_span(answer->body), span_str(c->name), c->config->transcription.model, text, why))
         return error_set(e, ERROR_UPSTREAM_INVALID, "%.64s: the transcription failed: %.300s.", name, why);
+    if (!sniff_is_text(buf_span(text))) /* it goes into a request, and is no more trusted than a file */
+        return error_set(e, ERROR_UPSTREAM_INVALID, "%.64s: the transcription failed: its text is no text.",
+                         name);
     return 0;
 }
 

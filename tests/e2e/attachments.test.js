@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -96,6 +97,16 @@ describe('attachments', { timeout: 120_000 }, () => {
             said.push(/<document[^]*<\/document>/.exec(all)[0]);
         }
         assert.deepEqual(said, said.map(() => `<document name="a.txt">\n${CANARY} in a file\n</document>`));
+    });
+
+    it('two arrays of attachments, or two objects of ours, are refused: one of them would be lost', async () => {
+        for (const [api, [path, body]] of Object.entries(APIS).map(([api, make]) => [api, make('q')]))
+            for (const [key, value] of [['attachments', `[{"type":"log","content":"${CANARY}"}]`], ['hw', '{"org":"acme"}']]) {
+                const reply = await fetch(penstock.url + path, { method: 'POST', body: `${JSON.stringify(body).slice(0, -1)},"${key}":${value},"${key}":${value}}` });
+                assert.equal(reply.status, 400, api);
+                assert.ok((await reply.text()).includes(`${key} is given more than once`), api);
+            }
+        assert.deepEqual(received, []);
     });
 
     it('A.4: 249,900 characters arrive whole, and too many reach nobody', async () => {
@@ -253,6 +264,10 @@ describe('attachments', { timeout: 120_000 }, () => {
         const absent = await convert('nowhere.pdf');
         assert.deepEqual([absent.status, absent.out], [1, '']);
         assert.match(absent.err, /cannot read nowhere\.pdf: No such file/);
+        writeFileSync(join(folder, 'empty'), '');
+        const empty = await convert('empty');
+        assert.equal(empty.status, 3);
+        assert.match(empty.err, /^penstock convert: empty: it is empty\.$/m);
     });
 
     it('B.9: the record says what was attached, and what was refused and why, but holds no byte of it', async () => {
@@ -279,6 +294,17 @@ describe('attachments', { timeout: 120_000 }, () => {
             const reply = await ask(query);
             assert.equal(reply.status, 400, query);
             assert.match((await reply.json()).error, new RegExp(`^${name}\\b`), query);
+        }
+    });
+
+    it('a HEAD of any page has no body, which would be read as the next reply', async () => {
+        const { hostname, port } = new URL(penstock.adminUrl);
+        for (const page of ['/consults', '/consults?limit=0', '/threads', '/threads?limit=0', '/threads/none', '/metrics', '/nowhere']) {
+            const socket = connect(Number(port), hostname);
+            socket.write(`HEAD ${page} HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+            const said = Buffer.concat(await socket.toArray()).toString();
+            assert.match(said, /^HTTP\/1\.1 \d{3} [^]*?\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nok\n$/, page);
+            assert.ok(!/\r\n\r\n[{#/]/.test(said), page);
         }
     });
 });

@@ -34,6 +34,9 @@ class Echo {
             const content = asked.messages.at(-1).content;
             if (asked.stream) {
                 response.writeHead(200, { 'content-type': 'text/event-stream' });
+                response.flushHeaders();
+                const script = this.streams.shift(); // of a test that says what comes when
+                if (script) return script(response);
                 const event = (delta, finish_reason = null) =>
                     response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
                 for (let at = 0; at < content.length; at += 40) {

@@ -396,6 +396,12 @@ The log says all is well.
         assert.equal(JSON.parse((await admin('/threads?org=nobody')).text).data.length, 0);
         assert.equal((await admin('/threads/t-2')).status, 404);
         assert.equal((await admin('/threads/t-2?org=acme')).status, 200);
+        const said = `/threads/${encodeURIComponent(odd)}?org=acme`;
+        assert.equal((await admin(said)).text, (await admin(`/threads/${name}?org=acme`)).text);
+        for (const bad of ['org=..', 'org=a%2fb', `org=${'x'.repeat(300)}`, 'limit=0', 'limit=1001', 'limit=x', 'after=x', 'after=1', 'before=1'])
+            assert.equal((await admin(`/threads?${bad}`)).status, 400, bad);
+        assert.equal((await admin('/threads/t-1?limit=1')).status, 400);
+        for (const bad of ['/threads/a%2', '/threads/a%zz', `/threads/${'x'.repeat(257)}`]) assert.equal((await admin(bad)).status, 404, bad);
         for (const bad of ['/threads/../x', '/threads/t-2/raw', '/threadsx']) assert.equal((await admin(bad)).status, 404, bad);
         assert.equal((await post('/v1/chat/completions', { model: 'm', messages: says('x') }, { 'X-HW-Thread': 'x'.repeat(300) })).status, 400);
     });

@@ -283,14 +283,15 @@ describe('uploads, transcripts, error sink', { timeout: 180_000 }, () => {
     });
 
     it('a transcript that does not come about fails the request by name', async () => {
-        for (const [answer, status, code] of [[[500, ''], 502, 'UPSTREAM_INVALID'], [[400, '{"error":{"message":"corrupt audio"}}'], 422, 'ATTACHMENT_INVALID'], [[401, ''], 401, 'AUTH_ERROR'], [[200, 'no JSON'], 502, 'UPSTREAM_INVALID']]) {
+        for (const [answer, status, code] of [[[500, ''], 502, 'UPSTREAM_INVALID'], [[400, '{"error":{"message":"corrupt audio"}}'], 422, 'ATTACHMENT_INVALID'], [[401, ''], 401, 'AUTH_ERROR'], [[200, 'no JSON'], 502, 'UPSTREAM_INVALID'],
+            [[200, Buffer.from('{"text":"\xff\xfe"}', 'latin1')], 502, 'UPSTREAM_INVALID'], [[200, '{"text":"a\\u0000b"}'], 502, 'UPSTREAM_INVALID']]) {
             upstream.transcript = answer;
             const reply = await ask('openai-chat', [{ data: WAV().toString('base64') }]);
             assert.deepEqual([reply.status, reply.error.code], [status, code]);
             assert.match(reply.error.message, /^attachments\[0\]: openai/);
         }
         assert.equal(upstream.chats.length, 0);
-        assert.ok((await metric('penstock_transcripts_total{provider="openai",outcome="failed"}')) >= 4);
+        assert.ok((await metric('penstock_transcripts_total{provider="openai",outcome="failed"}')) >= 6);
     });
 
     it('errors go to the sink with their level and tag, without a word of a caller’s', async () => {

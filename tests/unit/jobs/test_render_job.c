@@ -302,6 +302,27 @@ static void others_go_on_while_one_loops(void **state)
     assert_int_equal(looping.outcome, RENDER_JOB_TIMEOUT);
 }
 
+/* It is the host that has no time, not the document that takes too much. */
+static void what_waits_until_its_deadline_finds_the_host_busy(void **state)
+{
+    struct service *s = *state;
+    static struct ended running[LIMIT];
+    struct render_job *jobs[LIMIT];
+    struct ended waiting, e;
+    long most = sysconf(_SC_NPROCESSORS_ONLN); /* there is a child for each */
+    int n = most < LIMIT - 1 ? (int)most : LIMIT - 1;
+    for (int i = 0; i < n; i++)
+        jobs[i] = submit(s, "plain", "sleep", LONG_MS, &running[i]);
+    assert_non_null(submit(s, "plain", "echo", 300, &waiting));
+    await(s, &waiting);
+    assert_int_equal(waiting.outcome, RENDER_JOB_BUSY);
+    for (int i = 0; i < n; i++)
+        if (!running[i].times)
+            render_cancel(jobs[i]);
+    run(s, "plain", "echo", &e);
+    assert_int_equal(e.outcome, RENDER_JOB_DONE);
+}
+
 static void a_cancelled_job_is_never_heard_of(void **state)
 {
     struct service *s = *state;
@@ -618,6 +639,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(outcomes_are_told_apart),
         cmocka_unit_test(a_deadline_is_kept),
         cmocka_unit_test(others_go_on_while_one_loops),
+        cmocka_unit_test(what_waits_until_its_deadline_finds_the_host_busy),
         cmocka_unit_test(a_cancelled_job_is_never_heard_of),
         cmocka_unit_test(what_cannot_be_made_is_refused),
         cmocka_unit_test(the_queue_has_an_end),

@@ -82,6 +82,11 @@ static void test_request_keys(void **state)
     assert_true(span_is(facts.attachments_whole, "\"attachments\":[ ]"));
     assert_true(span_is(facts.model, "y"));
     assert_int_equal(facts.root.n, sizeof body - 2);
+    assert_null(facts.repeated);
+    messages()->request(SPAN_LIT("{\"hw\":1,\"messages\":[],\"h\\u0077\":2}"), &facts);
+    assert_string_equal(facts.repeated, "hw");
+    messages()->request(SPAN_LIT("{\"attachments\":[],\"messages\":[],\"attachments\":[]}"), &facts);
+    assert_string_equal(facts.repeated, "attachments");
 }
 
 /* Penstock's keys out and the protocol in, as a consult is sent. */
