@@ -112,7 +112,7 @@ static const char *take_query(struct consults_job *j, struct span query)
 static void refuse_query(struct conn *c, const char *wrong)
 {
     char body[160];
-    int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}", wrong);
+    int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}\n", wrong);
     conn_reply(c, 400, "application/json", "", span_of(body, (size_t)n), false);
 }
 

@@ -43,7 +43,7 @@ static void fail(struct page_job *j, int status, const char *why)
     j->status = status;
     buf_adds(&j->out, "{\"error\":\"");
     if (json_escape(span_str(why), &j->out) == 0)
-        buf_adds(&j->out, "\"}");
+        buf_adds(&j->out, "\"}\n");
 }
 
 /* ---- the list ---- */
@@ -200,37 +200,80 @@ static void view_done(struct job *job)
     xfree(j);
 }
 
-/* A value of the query as it stands; what is too long matches nothing. */
-static void query_value(struct span query, const char *name, char out[VALUE])
+/* ---- the request ---- */
+
+static bool take_limit(struct page_job *j, struct span value)
 {
-    size_t n = strlen(name);
-    out[0] = '\0';
-    while (query.n) {
-        const char *amp = memchr(query.p, '&', query.n);
-        size_t len = amp ? (size_t)(amp - query.p) : query.n;
-        if (len > n && query.p[n] == '=' && memcmp(query.p, name, n) == 0)
-            snprintf(out, VALUE, "%.*s", (int)(len - n - 1), query.p + n + 1);
-        query = span_from(query, amp ? len + 1 : len);
+    j->limit = 0;
+    for (size_t i = 0; i < value.n; i++) {
+        if (value.p[i] < '0' || value.p[i] > '9')
+            return false;
+        j->limit = j->limit > PAGE_MOST ? j->limit : j->limit * 10 + (size_t)(value.p[i] - '0');
     }
+    return j->limit >= 1 && j->limit <= PAGE_MOST;
 }
 
-static size_t query_limit(struct span query)
+/* One `name=value` of the query; NULL, or what is wrong with it. A value that is too long matches nothing. */
+static const char *take_value(struct page_job *j, struct span name, struct span value)
 {
-    char value[VALUE];
-    size_t n = 0;
-    query_value(query, "limit", value);
-    if (!value[0])
-        return PAGE_DEFAULT;
-    for (const char *p = value; *p; p++) {
-        if (*p < '0' || *p > '9')
-            return PAGE_DEFAULT;
-        n = n > PAGE_MOST ? n : n * 10 + (size_t)(*p - '0');
+    if (span_is(name, "org"))
+        snprintf(j->org, VALUE, "%.*s", (int)value.n, value.p);
+    else if (j->page != PAGE_LIST)
+        return "only org may be asked for";
+    else if (span_is(name, "after"))
+        snprintf(j->after, VALUE, "%.*s", (int)value.n, value.p);
+    else if (!span_is(name, "limit"))
+        return "only org, limit and after may be asked for";
+    else if (!take_limit(j, value))
+        return "limit must be a number from 1 to 1000";
+    return NULL;
+}
+
+static const char *take_query(struct page_job *j, struct span query)
+{
+    const char *wrong = NULL;
+    while (query.n && !wrong) {
+        const char *amp = memchr(query.p, '&', query.n);
+        struct span one = span_of(query.p, amp ? (size_t)(amp - query.p) : query.n);
+        const char *equals = one.n ? memchr(one.p, '=', one.n) : NULL;
+        size_t n = equals ? (size_t)(equals - one.p) : one.n;
+        if (one.n)
+            wrong = take_value(j, span_of(one.p, n), equals ? span_from(one, n + 1) : span_of("", 0));
+        query = span_from(query, amp ? one.n + 1 : one.n);
     }
-    return n < 1 ? 1 : n > PAGE_MOST ? PAGE_MOST : n;
+    return wrong;
+}
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* A thread's name without the percent-encoding of a path. False: it is no such name, or too long for one. */
+static bool decode(struct span s, char out[LIMIT_THREAD], size_t *n)
+{
+    *n = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        int c = (unsigned char)s.p[i];
+        if (*n == LIMIT_THREAD)
+            return false;
+        if (c == '%') {
+            int high = i + 2 < s.n ? hex(s.p[i + 1]) : -1, low = i + 2 < s.n ? hex(s.p[i + 2]) : -1;
+            if (high < 0 || low < 0)
+                return false;
+            c = high * 16 + low;
+            i += 2;
+        }
+        out[(*n)++] = (char)c;
+    }
+    return *n > 0;
 }
 
 /* "/threads", "/threads/{id}", "/threads/{id}/conversation.md"; the id as the caller of the consult said it,
- * or as the list has it. */
+ * percent-encoded, or as the list has it. */
 static bool read_path(struct page_job *j, struct span path)
 {
     static const char conversation_md[] = "/conversation.md";
@@ -245,9 +288,11 @@ static bool read_path(struct page_job *j, struct span path)
         path.n -= sizeof conversation_md - 1;
         j->page = PAGE_CONVERSATION;
     }
-    if (path.n == 0 || path.n > LIMIT_THREAD || memchr(path.p, '/', path.n))
+    char name[LIMIT_THREAD];
+    size_t n;
+    if ((path.n && memchr(path.p, '/', path.n)) || !decode(path, name, &n))
         return false;
-    threads_name(path, j->thread);
+    threads_name(span_of(name, n), j->thread);
     return true;
 }
 
@@ -265,16 +310,22 @@ bool threads_page(struct conn *c, struct span path, struct span query, bool head
     j->worker = c->worker;
     j->conn_number = c->number;
     j->head_only = head_only;
-    query_value(query, "org", j->org);
-    query_value(query, "after", j->after);
+    j->limit = PAGE_DEFAULT;
+    const char *wrong = take_query(j, query);
+    if (wrong) {
+        char body[160];
+        int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}\n", wrong);
+        xfree(j);
+        conn_reply(c, 400, "application/json", "", span_of(body, (size_t)n), head_only);
+        return true;
+    }
     if (j->page != PAGE_LIST && !j->org[0])
         snprintf(j->org, sizeof j->org, "default");
-    j->limit = query_limit(query);
     buf_init(&j->out, TRANSCRIPT_FILE);
     if (job_submit(c->worker->journals, &j->job) == 0)
         return true;
     xfree(j);
-    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), false);
+    conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}\n"), false);
     return true;
 }
 
