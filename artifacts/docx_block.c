@@ -7,7 +7,9 @@
 enum {
     FLUSH = 256 * 1024,
     CELL_LEAST = 600,
-    CELL_CHARACTER = 115, /* about the width of one */
+    CELL_CHARACTER =
+        125, /* about the width of one, also in what stands in for Calibri where that is missing */
+    HEAD_CHARACTER = 150, /* bold */
     CELL_PADDING = 216,
     CELL_WIDEST = 60, /* characters that a column asks for at most */
 };
@@ -213,10 +215,10 @@ static void measure_columns(const struct docx *d, const struct markdown_block *t
         unsigned i = 0;
         for (const struct markdown_block *cell = row->first; cell && i < n; cell = cell->next, i++) {
             size_t word, width = cell_text(cell, &word);
-            unsigned whole =
-                (unsigned)(width > CELL_WIDEST ? CELL_WIDEST : width) * CELL_CHARACTER + CELL_PADDING;
+            unsigned character = cell->head ? HEAD_CHARACTER : CELL_CHARACTER;
+            unsigned whole = (unsigned)(width > CELL_WIDEST ? CELL_WIDEST : width) * character + CELL_PADDING;
             unsigned one =
-                (unsigned)(word > CELL_WIDEST / 3 ? CELL_WIDEST / 3 : word) * CELL_CHARACTER + CELL_PADDING;
+                (unsigned)(word > CELL_WIDEST / 3 ? CELL_WIDEST / 3 : word) * character + CELL_PADDING;
             wanted[i] = whole > wanted[i] ? whole : wanted[i];
             least[i] = one > least[i] ? one : least[i];
         }

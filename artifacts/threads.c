@@ -419,20 +419,47 @@ static int by_id(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The next line of a journal, without its line break; `journal` is what is left behind it. */
+static struct span next_line(struct span *journal)
+{
+    const char *end = memchr(journal->p, '\n', journal->n);
+    struct span line = span_of(journal->p, end ? (size_t)(end - journal->p) : journal->n);
+    *journal = span_from(*journal, end ? line.n + 1 : line.n);
+    return line;
+}
+
+/* The parsed line of an event and the consult's id in it. */
+static bool read_event(struct span line, const char *begins, struct span *value, struct span *id)
+{
+    return span_starts(line, begins) && json_document(line, value) && json_member(*value, "id", id) &&
+           json_type(*id) == JSON_STRING;
+}
+
+static char **find_id(const struct threads_live *live, struct span id)
+{
+    char *name = xspandup(id);
+    char **found = live->n ? bsearch(&name, live->ids, live->n, sizeof *live->ids, by_id) : NULL;
+    xfree(name);
+    return found;
+}
+
+static void remove_id(struct threads_live *live, char **id)
+{
+    xfree(*id);
+    live->n--;
+    memmove(id, id + 1, (size_t)(live->ids + live->n - id) * sizeof *id);
+}
+
 void threads_find_live(const struct threads *t, struct span journal, struct threads_live *live)
 {
+    struct span rest = journal, line, value, id, run;
     size_t room = 0;
+    int64_t number;
     *live = (struct threads_live){.ids = NULL};
-    while (journal.n) {
-        const char *end = memchr(journal.p, '\n', journal.n);
-        size_t n = end ? (size_t)(end - journal.p) : journal.n;
-        struct span line = span_of(journal.p, n), value, id, run;
-        journal = span_from(journal, end ? n + 1 : n);
-        int64_t number;
-        if (!span_starts(line, "{\"ev\":\"begin\"") || !json_document(line, &value) ||
-            !json_member(value, "id", &id) || json_type(id) != JSON_STRING ||
-            !json_member(value, "run", &run) || !json_int(run, &number) ||
-            !threads_run_lives(t, (uint64_t)number))
+    while (rest.n) {
+        line = next_line(&rest);
+        if (!read_event(line, "{\"ev\":\"begin\"", &value, &id) || !json_member(value, "run", &run) ||
+            !json_int(run, &number) || !threads_run_lives(t, (uint64_t)number))
             continue;
         if (live->n == room) {
             room = room ? room * 2 : 8;
@@ -442,15 +469,18 @@ void threads_find_live(const struct threads *t, struct span journal, struct thre
     }
     if (live->n)
         qsort(live->ids, live->n, sizeof *live->ids, by_id);
+    for (rest = journal; rest.n && live->n;) {
+        line = next_line(&rest);
+        if (!read_event(line, "{\"ev\":\"end\"", &value, &id))
+            continue;
+        for (char **ended; (ended = find_id(live, json_inside(id)));)
+            remove_id(live, ended);
+    }
 }
 
 bool threads_is_live(void *arg, struct span id)
 {
-    const struct threads_live *live = arg;
-    char *name = xspandup(id);
-    bool found = live->n && bsearch(&name, live->ids, live->n, sizeof *live->ids, by_id);
-    xfree(name);
-    return found;
+    return find_id(arg, id) != NULL;
 }
 
 void threads_live_free(struct threads_live *live)

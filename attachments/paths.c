@@ -26,11 +26,13 @@ const char *paths_reason(enum path_result result)
     case PATH_EMPTY:
         return "is empty";
     case PATH_NOT_FOUND:
-        return "names no file in the organisation's folder";
+        return "names no file in the organisation's folder, which is workspace_root/<organisation> on the "
+               "proxy's "
+               "host";
     case PATH_ABSOLUTE:
         return "is absolute; it must be relative to the organisation's folder";
     case PATH_DOTS:
-        return "holds \"..\"";
+        return "holds \"..\"; it must stay within the organisation's folder";
     case PATH_NUL:
         return "holds a NUL character";
     case PATH_ESCAPES:

@@ -193,8 +193,13 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
     else if (c && c->needs)
         snprintf(why, sizeof why, "To convert it to text the proxy's host needs %s, which it has not",
                  c->needs);
+    else if (c && s->converts && s->converts(s->arg, "text:docx"))
+        snprintf(why, sizeof why, "This version of the proxy cannot convert it to text");
     else if (c)
-        snprintf(why, sizeof why, "Converting it to text is not available on the proxy's host");
+        snprintf(why, sizeof why,
+                 "Converting it to text needs penstock-worker, which does not run on the proxy's host");
+    else if (strcmp(a->media.type, "application/octet-stream") == 0)
+        snprintf(why, sizeof why, "If it is text, it must be UTF-8, or UTF-16 with its byte order mark");
     attachment_place(a, place);
     return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
                      "%s: it is %s (%s). %s; send it in another format, or with handling: native where the "

@@ -161,14 +161,20 @@ static void add_text(const char *s, struct buf *out)
         return; /* the buffer remembers */
 }
 
-/* A sentence without its full stop, to stand in another one. */
-static void add_clause(const struct report_entry *e, struct buf *out)
+/* What went wrong with a file. A whole sentence, as makers of files give, stands alone; else it says the end
+ * of one. */
+static void add_failure(const struct report_entry *e, struct buf *out)
 {
     struct span s = span_str(e->sentence ? e->sentence : flag_sentence(e->flag));
     while (s.n && (s.p[s.n - 1] == '.' || s.p[s.n - 1] == ' '))
         s.n--;
-    if (json_escape(s, out) < 0)
-        return;
+    if (!span_starts(s, "The file ") && !span_starts(s, "A file ")) {
+        buf_adds(out, e->filename ? "The file " : "A file");
+        add_text(e->filename ? e->filename : "", out);
+        buf_adds(out, " could not be made: ");
+    }
+    if (json_escape(s, out) == 0)
+        buf_addc(out, '.');
 }
 
 void report_sentence(const struct report *p, uint32_t channel, struct buf *out)
@@ -189,15 +195,7 @@ void report_sentence(const struct report *p, uint32_t channel, struct buf *out)
             continue;
         if (made + failed++)
             buf_addc(out, ' ');
-        if (e->filename) {
-            buf_adds(out, "The file ");
-            add_text(e->filename, out);
-        } else {
-            buf_adds(out, "A file");
-        }
-        buf_adds(out, " could not be made: ");
-        add_clause(e, out);
-        buf_addc(out, '.');
+        add_failure(e, out);
     }
     if (made + failed == 0) {
         buf_adds(out, "A file could not be made: ");

@@ -40,6 +40,7 @@ struct spawner {
     const struct renderer_ops *renderers[RENDERERS]; /* that work here */
     size_t nrenderers;
     int signals;
+    pid_t parent;
     int peers[CONNECTIONS]; /* -1: free */
     struct task *queue, **last, *running;
     unsigned nqueue, nrunning;
@@ -427,13 +428,17 @@ static void kill_late(struct spawner *s)
         }
 }
 
-/* True when the end is wanted. */
+/*
+ * True when the end is wanted: by the parent, or because it has died. A service manager sends SIGTERM to
+ * every process of a service at once, and the streams that finish then may still have documents to be drawn.
+ */
 static bool take_signals(struct spawner *s)
 {
     struct signalfd_siginfo info;
     bool end = false;
     while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        end = end || info.ssi_signo == SIGTERM;
+        end = end ||
+              (info.ssi_signo == SIGTERM && (info.ssi_pid == (uint32_t)s->parent || getppid() != s->parent));
     reap(s);
     return end;
 }
@@ -592,7 +597,7 @@ static void finish(struct spawner *s)
 
 int spawner_run(const struct spawner_options *options)
 {
-    struct spawner s = {.options = *options};
+    struct spawner s = {.options = *options, .parent = getppid()};
     s.last = &s.queue;
     for (int i = 0; i < CONNECTIONS; i++)
         s.peers[i] = -1;

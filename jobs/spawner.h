@@ -22,7 +22,7 @@ struct spawner_options {
     unsigned children;                              /* at a time; 0: as many as there are cores */
 };
 
-/* Until SIGTERM, or until the parent dies. The exit status. */
+/* Until the parent sends SIGTERM (anybody else's is ignored), or dies. The exit status. */
 int spawner_run(const struct spawner_options *options);
 
 #endif

@@ -358,7 +358,9 @@ void exchange_begin(struct conn *c, const struct http_head *head, bool body_foll
         return;
     if (!ex->provider) {
         error_set(&e, ERROR_NOT_FOUND,
-                  "No provider answers for this path, and there is no default_provider.");
+                  "No provider answers for this path, and there is no default_provider. Begin the path with "
+                  "a provider's prefix, such as %s/.",
+                  ex->config->providers[0].prefix);
         exchange_fail(ex, &e);
         return;
     }

@@ -96,6 +96,17 @@ static void remove_file(const struct bound *b)
         unlink(b->path);
 }
 
+/* Sockets that share a port do so with another server's as well, which would get some of the connections: a
+ * socket of its own tells. */
+static int refuse_taken(const struct config_address *a, uint16_t port, struct error *e)
+{
+    int fd = listen_open(a, false, &port, e);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    return 0;
+}
+
 static int bind_address(struct master *m, const struct config_address *a, size_t place, unsigned want,
                         struct error *e)
 {
@@ -107,6 +118,8 @@ static int bind_address(struct master *m, const struct config_address *a, size_t
         *b = (struct bound){.text = xstrdup(a->text), .place = place, .shared_by_all = one_for_all};
     }
     b->keep = true;
+    if (b->n == 0 && !one_for_all && refuse_taken(a, b->port, e))
+        return -1;
     while (b->n < (one_for_all ? 1 : want)) {
         int fd = listen_open(a, !one_for_all, &b->port, e);
         if (fd < 0)

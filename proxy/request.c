@@ -241,7 +241,9 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
         return;
     }
     if (head->has_length && head->length > ex->config->limits.request_body) {
-        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has %llu bytes; at most %zu are accepted.",
+        error_set(&e, ERROR_REQUEST_TOO_LARGE,
+                  "The request's body has %llu bytes; at most %zu are accepted (limits.request_body). Send "
+                  "less of the conversation, or smaller files.",
                   (unsigned long long)head->length, ex->config->limits.request_body);
         exchange_fail(ex, &e);
         return;
@@ -263,7 +265,9 @@ void exchange_body(struct exchange *ex, struct span bytes)
     if (ex->state != EX_COLLECT) {
         pass_body(ex, bytes);
     } else if (buf_add(&ex->body, bytes) < 0) {
-        error_set(&e, ERROR_REQUEST_TOO_LARGE, "The request's body has more than %zu bytes.",
+        error_set(&e, ERROR_REQUEST_TOO_LARGE,
+                  "The request's body has more than %zu bytes (limits.request_body). Send less of the "
+                  "conversation, or smaller files.",
                   ex->config->limits.request_body);
         exchange_fail(ex, &e);
     }

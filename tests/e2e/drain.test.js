@@ -1,8 +1,9 @@
 // Ending and reloading while streams run.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { Penstock } from './penstock.js';
+import { BINARY, Penstock } from './penstock.js';
 import { ask, chunksOf, isAlive, textOf, until, workersOf } from './processes.js';
 import { Upstream, slowText } from './upstream.js';
 
@@ -66,6 +67,15 @@ describe('while streams run', { timeout: 180_000 }, () => {
             await penstock.stop(); // ended already, with 0
             assert.deepEqual(pids.filter(isAlive), []);
         });
+
+    it('a second server on the same port is refused, although workers share it', async () => {
+        await start('workers: 2\n');
+        const options = ['--listen', `127.0.0.1:${penstock.port}`, '--admin', '127.0.0.1:0', '--state-dir', `${penstock.folder}/second`];
+        const second = spawnSync(BINARY, ['serve', ...options], { encoding: 'utf8', timeout: 20_000 });
+        assert.equal(second.status, 1);
+        assert.match(second.stderr, new RegExp(`cannot listen on 127.0.0.1:${penstock.port}: Address already in use`));
+        assert.match(await content(), /^Here are the totals/);
+    });
 
     it('SIGTERM closes what is idle and ends at once when nothing runs', async () => {
         await start('');

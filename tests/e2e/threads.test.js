@@ -394,6 +394,9 @@ The log says all is well.
         }
         assert.deepEqual(pages, list.data.map((t) => t.id));
         assert.equal(JSON.parse((await admin('/threads?org=nobody')).text).data.length, 0);
+        assert.equal((await admin(`/threads/${encodeURIComponent(odd)}?org=acme`)).status, 200, 'by its own name');
+        for (const bad of ['/threads?limit=0', '/threads?limit=x', '/threads?organisation=acme', '/threads/t-2?limit=1'])
+            assert.equal((await admin(bad)).status, 400, bad);
         assert.equal((await admin('/threads/t-2')).status, 404);
         assert.equal((await admin('/threads/t-2?org=acme')).status, 200);
         const said = `/threads/${encodeURIComponent(odd)}?org=acme`;
@@ -403,6 +406,7 @@ The log says all is well.
         assert.equal((await admin('/threads/t-1?limit=1')).status, 400);
         for (const bad of ['/threads/a%2', '/threads/a%zz', `/threads/${'x'.repeat(257)}`]) assert.equal((await admin(bad)).status, 404, bad);
         for (const bad of ['/threads/../x', '/threads/t-2/raw', '/threadsx']) assert.equal((await admin(bad)).status, 404, bad);
+        for (const bad of ['/threads/../x', '/threads/t-2/raw', '/threadsx', '/threads/%2', '/threads/%zz']) assert.equal((await admin(bad)).status, 404, bad);
         assert.equal((await post('/v1/chat/completions', { model: 'm', messages: says('x') }, { 'X-HW-Thread': 'x'.repeat(300) })).status, 400);
     });
 

@@ -219,12 +219,13 @@ static void test_runs(void **state)
     assert_false(threads_run_lives(reader, 0));
     assert_false(threads_run_lives(reader, UINT64_MAX));
 
-    char journal[400];
+    char journal[600];
     snprintf(
         journal, sizeof journal,
+        "{\"ev\":\"begin\",\"id\":\"e\",\"run\":%llu}\n{\"ev\":\"end\",\"id\":\"e\",\"at_us\":1}\n"
         "{\"ev\":\"begin\",\"id\":\"a\",\"run\":%llu}\nno line\n{\"ev\":\"begin\",\"id\":\"b\",\"run\":1}\n"
         "{\"ev\":\"begin\",\"id\":\"c\",\"run\":%llu}\n{\"ev\":\"begin\",\"id\":\"d\"}\n{\"ev\":\"begin\",",
-        (unsigned long long)run, (unsigned long long)threads_run(p->threads));
+        (unsigned long long)run, (unsigned long long)run, (unsigned long long)threads_run(p->threads));
     struct threads_live live;
     for (size_t n = 0; n <= strlen(journal); n++) {
         threads_find_live(reader, span_of(journal, n), &live);
@@ -233,6 +234,8 @@ static void test_runs(void **state)
     threads_find_live(reader, span_str(journal), &live);
     assert_true(threads_is_live(&live, SPAN_LIT("a")) && threads_is_live(&live, SPAN_LIT("c")));
     assert_false(threads_is_live(&live, SPAN_LIT("b")) || threads_is_live(&live, SPAN_LIT("d")));
+    assert_int_equal(live.n, 2);
+    assert_false(threads_is_live(&live, SPAN_LIT("e"))); /* it has ended */
     threads_live_free(&live);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);

@@ -93,10 +93,13 @@ static void test_sentence_and_links(void **state)
     settle(&p, 0, "{}", "a \"b\".md", FLAG_NONE, NULL);
     settle(&p, 1, "{}", "other.md", FLAG_NONE, NULL);
     settle(&p, 2, "{}", "c[1]&.md", FLAG_NONE, NULL);
-    settle(&p, 3, NULL, NULL, FLAG_STORAGE_FAILED, "the disk is full.");
+    settle(&p, 3, NULL, NULL, FLAG_STORAGE_FAILED, "The file \"d\" could not be made: the disk is full.");
+    assert_int_equal(report_open(&p, 0, 0), 4);
+    settle(&p, 4, NULL, NULL, FLAG_STORAGE_FAILED, "no room for it.");
     report_sentence(&p, 0, &out);
     assert_string_equal(buf_cstr(&out),
-                        "Attached: a \\\"b\\\".md, c[1]&.md. A file could not be made: the disk is full.");
+                        "Attached: a \\\"b\\\".md, c[1]&.md. The file \\\"d\\\" could not be made: "
+                        "the disk is full. A file could not be made: no room for it.");
     buf_reset(&out);
     report_links(&p, 0, &out);
     assert_string_equal(buf_cstr(&out), "\\n\\n[a \\\"b\\\".md](http://x/%281%29%202)"

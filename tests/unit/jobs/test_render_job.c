@@ -143,6 +143,21 @@ static void a_document_is_rendered(void **state)
     assert_string_equal(e.text, "the source");
 }
 
+/* As a service manager does that ends all processes of a service at once. */
+static void only_the_parent_ends_the_worker(void **state)
+{
+    struct service *s = *state;
+    struct ended e;
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(kill(s->launch.pid, SIGTERM) ? 1 : 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    run(s, "plain", "echo", &e);
+    assert_int_equal(e.outcome, RENDER_JOB_DONE);
+}
+
 static void what_is_tried_in_the_cage_fails(void **state)
 {
     static const char *const tries[] = {"socket",      "open",   "exec",        "fork",  "signal",
@@ -630,6 +645,7 @@ int main(int argc, char **argv)
         many_jobs = (unsigned)strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_is_rendered),
+        cmocka_unit_test(only_the_parent_ends_the_worker),
         cmocka_unit_test(what_is_tried_in_the_cage_fails),
         cmocka_unit_test(fonts_are_the_exception),
         cmocka_unit_test(folders_that_are_named_can_be_read),
