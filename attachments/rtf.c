@@ -263,8 +263,12 @@ static void set_font(struct rtf *r, long n)
 
 static void skip_bytes(struct rtf *r, long n)
 {
-    size_t left = r->in.n - r->at;
-    r->at += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left;
+    size_t left = r->in.n - r->at, wanted = n < 0 ? 0 : (size_t)n;
+    if (wanted > left)
+        extraction_fail(r->x, RENDER_INVALID,
+                        "is damaged: it announces %zu bytes of a picture or an object, and ends after %zu.",
+                        wanted, left);
+    r->at += wanted < left ? wanted : left;
 }
 
 static void set_style_number(struct rtf *r, const struct rtf_word *w, long n)
@@ -476,6 +480,8 @@ int rtf_read(struct span bytes, struct markup *m, struct extraction *x)
     buf_init(&r->note_list, NOTES);
     while (r->at < r->in.n && x->status == RENDER_OK && !markup_stopped(m))
         read_token(r);
+    if (r->depth && !markup_stopped(m))
+        extraction_fail(x, RENDER_INVALID, "is damaged: it ends within a group, so a part of it is missing.");
     flush(r);
     rtf_finish(r);
     buf_free(&r->bytes);

@@ -117,6 +117,15 @@ static void words_are_sorted(void **state)
     assert_null(rtf_word_find("nothing"));
 }
 
+static void cut_short(void **state)
+{
+    (void)state;
+    expect_refusal(&extract_rtf_ops, "text:rtf", SPAN_LIT("{\\rtf1 a\\bin2147483647 xyz}"), RENDER_INVALID,
+                   "is damaged: it announces 214748364 bytes of a picture or an object, and ends after 4.");
+    expect_refusal(&extract_rtf_ops, "text:rtf", SPAN_LIT("{\\rtf1 {\\b most of it} and"), RENDER_INVALID,
+                   "is damaged: it ends within a group, so a part of it is missing.");
+}
+
 static void cut_anywhere(void **state)
 {
     (void)state;
@@ -142,6 +151,7 @@ int main(void)
         cmocka_unit_test(what_is_no_text_is_left_out),
         cmocka_unit_test(deep_groups_lose_no_text),
         cmocka_unit_test(words_are_sorted),
+        cmocka_unit_test(cut_short),
         cmocka_unit_test(cut_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
