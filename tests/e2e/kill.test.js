@@ -79,7 +79,7 @@ describe('a worker that is killed under load', { timeout: 180_000 }, () => {
         until('a new worker serves', async () => {
             const fresh = workers().filter((pid) => !first.includes(pid));
             if (fresh.length === 0) return false;
-            const ready = await fetch(`${penstock.adminUrl}/readyz`);
+            const ready = await fetch(`${penstock.adminUrl}/readyz`, { headers: { connection: 'close' } }); // none that the killed one still holds
             await ready.arrayBuffer();
             assert.equal(ready.status, 200);
             const tries = await Promise.all(Array.from({ length: 6 }, () => ask(penstock, 'slow', 'probe', { stream: true })));
