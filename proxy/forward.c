@@ -88,7 +88,7 @@ void forward_request_head(const struct http_head *head, const struct forward_req
         if (span_is_nocase(name, "host")) {
             add_field(out, name, span_str(f->provider->host_header));
             host = true;
-        } else if (is_one_of(name, framing, 3) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
+        } else if (is_one_of(name, framing, 3) || forward_is_own_field(name) ||
                    (f->api_key && is_key_field(name)) || http_head_is_hop(head, name)) {
             continue;
         } else {
@@ -161,7 +161,7 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     buf_adds(out, "\r\n");
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
-        if (is_one_of(name, framing, 2) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
+        if (is_one_of(name, framing, 2) || forward_is_own_field(name) ||
             (f->decoded && span_is_nocase(name, "content-encoding")) ||
             (f->rewritten && is_one_of(name, of_bytes, 5)) || http_head_is_hop(head, name))
             continue;

@@ -267,7 +267,7 @@ void exchange_body(struct exchange *ex, struct span bytes)
 
 void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 {
-    if (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0)
+    if (forward_is_own_field(name))
         return;
     buf_add(&ex->trailers, name);
     buf_adds(&ex->trailers, ": ");
