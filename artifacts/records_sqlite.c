@@ -14,7 +14,6 @@ enum {
     SCHEMA = 1,
     BUSY_MS = 5000,
     LIST_MAX = 1000,
-    RECORD_MAX = 1024 * 1024,
     SEQ_MS_BITS = 43, /* milliseconds until the year 2248 */
     SEQ_REST_BITS = 20,
     SEQ_TRIES = 8 /* places after the one that an id asks for */
@@ -166,74 +165,16 @@ static int64_t seq_of(const char *id, int64_t otherwise_ms)
            (hash >> (32 - SEQ_REST_BITS));
 }
 
-/* ---- a record's text ---- */
-
-static void add_text(const char *key, const char *text, struct buf *out)
-{
-    buf_adds(out, key);
-    if (text && json_escape(span_str(text), out) < 0)
-        log_warning("records.text", log_str("key", key));
-    buf_addc(out, '"');
-}
-
-static void add_number(const char *key, int64_t n, struct buf *out)
-{
-    buf_adds(out, key);
-    buf_add_number(out, n > 0 ? (uint64_t)n : 0);
-}
-
-/* Text that is JSON; what is none is left out. */
-static void add_array(const char *key, const char *text, struct buf *out)
-{
-    struct span value;
-    bool fits = json_document(span_str(text), &value) && json_type(value) == JSON_ARRAY;
-    buf_adds(out, key);
-    buf_add(out, fits ? value : SPAN_LIT("[]"));
-}
-
-static void write_record(const struct consult_record *c, struct buf *out)
-{
-    add_text("{\"id\":\"", c->id, out);
-    add_text(",\"org\":\"", c->org, out);
-    add_text(",\"thread\":\"", c->thread, out);
-    add_text(",\"turn\":\"", c->turn, out);
-    add_text(",\"parent\":\"", c->parent, out);
-    add_text(",\"provider\":\"", c->provider, out);
-    add_text(",\"api\":\"", c->api, out);
-    add_text(",\"model\":\"", c->model, out);
-    add_text(",\"outcome\":\"", c->outcome, out);
-    add_text(",\"error\":\"", c->error, out);
-    add_text(",\"reason\":\"", c->reason, out);
-    add_number(",\"started_ms\":", c->started_ms, out);
-    add_number(",\"duration_ms\":", c->duration_ms, out);
-    if (c->first_byte_ms >= 0)
-        add_number(",\"first_byte_ms\":", c->first_byte_ms, out);
-    else
-        buf_adds(out, ",\"first_byte_ms\":null");
-    add_number(",\"status\":", c->status, out);
-    buf_adds(out, c->streamed ? ",\"streamed\":true" : ",\"streamed\":false");
-    add_number(",\"bytes_in\":", (int64_t)c->bytes_in, out);
-    add_number(",\"bytes_out\":", (int64_t)c->bytes_out, out);
-    add_number(",\"directives\":", c->directives, out);
-    add_array(",\"artifacts\":", c->artifacts, out);
-    add_array(",\"attachments\":", c->attachments, out);
-    add_array(",\"attachments_not_passed\":", c->attachments_not_passed, out);
-    buf_addc(out, '}');
-}
-
 /* ---- rows ---- */
 
-static int add_one(struct records *r, const struct consult_record *c, struct buf *text)
+static int add_one(struct records *r, const struct record_row *row)
 {
     sqlite3_stmt *s = r->add;
-    int64_t seq = seq_of(c->id, c->started_ms);
+    int64_t seq = seq_of(row->id, row->started_ms);
     int step = SQLITE_CONSTRAINT;
-    buf_reset(text);
-    write_record(c, text);
-    struct span record = buf_span(text);
-    int bad = buf_full(text) || sqlite3_bind_text(s, 2, c->id, -1, SQLITE_STATIC) ||
-              sqlite3_bind_text(s, 3, c->org, -1, SQLITE_STATIC) ||
-              sqlite3_bind_text64(s, 4, record.p, record.n, SQLITE_STATIC, SQLITE_UTF8);
+    int bad = sqlite3_bind_text(s, 2, row->id, -1, SQLITE_STATIC) ||
+              sqlite3_bind_text(s, 3, row->org, -1, SQLITE_STATIC) ||
+              sqlite3_bind_text64(s, 4, row->text.p, row->text.n, SQLITE_STATIC, SQLITE_UTF8);
     for (int i = 0; i < SEQ_TRIES && !bad && step == SQLITE_CONSTRAINT; i++) {
         bad = sqlite3_bind_int64(s, 1, seq + i);
         step = bad ? SQLITE_ERROR : sqlite3_step(s);
@@ -244,16 +185,13 @@ static int add_one(struct records *r, const struct consult_record *c, struct buf
     return answer;
 }
 
-int records_add(struct records *r, const struct consult_record *list, size_t n)
+int records_add(struct records *r, const struct record_row *rows, size_t n)
 {
-    struct buf text;
     int bad = sqlite3_exec(r->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK;
     if (bad)
         return failed(r, "begin");
-    buf_init(&text, RECORD_MAX);
     for (size_t i = 0; i < n && !bad; i++)
-        bad = add_one(r, &list[i], &text) < 0;
-    buf_free(&text);
+        bad = add_one(r, &rows[i]) < 0;
     bad = bad || sqlite3_exec(r->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK;
     if (!bad)
         return 0;

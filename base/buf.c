@@ -51,7 +51,7 @@ void buf_commit(struct buf *b, size_t n)
     b->n += n;
 }
 
-int buf_addn(struct buf *b, const void *p, size_t n)
+int buf_add_grow(struct buf *b, const void *p, size_t n)
 {
     if (n == 0)
         return b->over ? -1 : 0;
@@ -61,21 +61,6 @@ int buf_addn(struct buf *b, const void *p, size_t n)
     memcpy(to, p, n);
     b->n += n;
     return 0;
-}
-
-int buf_add(struct buf *b, struct span s)
-{
-    return buf_addn(b, s.p, s.n);
-}
-
-int buf_adds(struct buf *b, const char *s)
-{
-    return buf_addn(b, s, strlen(s));
-}
-
-int buf_addc(struct buf *b, char c)
-{
-    return buf_addn(b, &c, 1);
 }
 
 int buf_add_number(struct buf *b, uint64_t n)

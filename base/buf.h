@@ -27,10 +27,33 @@ void buf_free(struct buf *b);
 /* Empties it but keeps the memory. */
 void buf_reset(struct buf *b);
 
-int buf_add(struct buf *b, struct span s);
-int buf_addn(struct buf *b, const void *p, size_t n);
-int buf_adds(struct buf *b, const char *s);
-int buf_addc(struct buf *b, char c);
+/* buf_addn when the room must grow. */
+int buf_add_grow(struct buf *b, const void *p, size_t n);
+
+static inline int buf_addn(struct buf *b, const void *p, size_t n)
+{
+    if (n > b->max - b->n || b->start + b->n + n >= b->room || b->over || n == 0)
+        return buf_add_grow(b, p, n);
+    memcpy(b->data + b->start + b->n, p, n);
+    b->n += n;
+    return 0;
+}
+
+static inline int buf_add(struct buf *b, struct span s)
+{
+    return buf_addn(b, s.p, s.n);
+}
+
+static inline int buf_adds(struct buf *b, const char *s)
+{
+    return buf_addn(b, s, strlen(s));
+}
+
+static inline int buf_addc(struct buf *b, char c)
+{
+    return buf_addn(b, &c, 1);
+}
+
 /* In decimal; far cheaper than buf_printf. */
 int buf_add_number(struct buf *b, uint64_t n);
 int buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

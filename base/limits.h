@@ -27,14 +27,15 @@ enum {
     LIMIT_KEY = 4096,                /* an API key */
     LIMIT_LOG_LINE = 8192,
     /* What a thread's journal keeps of one consult; what is longer is cut, and the line says so. */
-    LIMIT_THREAD = 256,                      /* a thread's name as the caller says it */
-    LIMIT_THREAD_TEXT = 8 * 1024 * 1024,     /* the query, the text, the reasoning, the sources: each */
-    LIMIT_THREAD_ARGUMENTS = 1024 * 1024,    /* of all calls of tools */
-    LIMIT_THREAD_CALLS = 128,                /* calls of tools */
-    LIMIT_THREAD_CITATIONS = 256,            /* sources */
-    LIMIT_THREAD_WORD = 1024,                /* a headline, a name, a code, an error's message */
-    LIMIT_THREAD_ERROR_BODY = 64 * 1024,     /* of a provider's error that is read for its code */
-    LIMIT_THREAD_JOURNAL = 64 * 1024 * 1024, /* a journal that the admin listener reads */
+    LIMIT_THREAD = 256,                   /* a thread's name as the caller says it */
+    LIMIT_THREAD_TEXT = 8 * 1024 * 1024,  /* the query, the text, the reasoning, the sources: each */
+    LIMIT_THREAD_ARGUMENTS = 1024 * 1024, /* of all calls of tools */
+    LIMIT_THREAD_CALLS = 128,             /* calls of tools */
+    LIMIT_THREAD_CITATIONS = 256,         /* sources */
+    LIMIT_THREAD_WORD = 1024,             /* a headline, a name, a code, an error's message */
+    LIMIT_THREAD_ERROR_BODY = 64 * 1024,  /* of a provider's error that is read for its code */
+    /* A journal that the admin listener reads, in trees that take five times its size. */
+    LIMIT_THREAD_JOURNAL = 16 * 1024 * 1024,
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/reply_event.h"
 
 struct recorder_call {
@@ -58,15 +59,31 @@ static inline void recorder_text(struct recorder *r, uint32_t channel, struct sp
     }
 }
 
-/* A piece of reasoning, and room for it. */
+/* Where the next piece of a text that goes on belongs; NULL: that is not simply behind the last one. */
+static inline struct buf *recorder_piece_of(struct recorder *r, const struct note *note)
+{
+    struct recorder_call *call = r->ncalls ? &r->calls[r->ncalls - 1] : NULL;
+    if (note->kind == NOTE_REASONING && !r->broken && !r->reasoning_cut)
+        return &r->reasoning;
+    if (note->kind == NOTE_CALL_MORE && call && call->number == note->number && !r->calls_cut)
+        return &call->arguments;
+    return NULL;
+}
+
+/* A piece of reasoning or of a call's arguments, and room for it. */
 static inline bool recorder_take_piece(struct recorder *r, const struct note *note)
 {
-    struct buf *to = &r->reasoning;
-    if (note->kind != NOTE_REASONING || note->value.p[0] != '"' || r->broken || r->reasoning_cut ||
-        to->n + note->value.n >= to->room)
+    struct buf *to = recorder_piece_of(r, note);
+    if (!to || note->value.p[0] != '"' || to->n + note->value.n >= to->room)
         return false;
-    memcpy(to->data + to->n, note->value.p + 1, note->value.n - 2);
-    to->n += note->value.n - 2;
+    size_t n = note->value.n - 2;
+    if (note->kind == NOTE_CALL_MORE) { /* all calls share one cap */
+        if (n > LIMIT_THREAD_ARGUMENTS - r->arguments)
+            return false;
+        r->arguments += n;
+    }
+    memcpy(to->data + to->n, note->value.p + 1, n);
+    to->n += n;
     return true;
 }
 

@@ -2,12 +2,9 @@
 
 #include "base/json.h"
 #include "base/xalloc.h"
-#include "filters/recorder.h"
 #include "filters/reply_state.h"
 
-enum { IN_ROOM = 2 * LIMIT_READ, STEP = 2048 };
-
-static const char BOM[] = "\xef\xbb\xbf";
+enum { STEP = 2048 };
 
 struct reply *reply_create(const struct reply_settings *settings, const struct reply_callbacks *callbacks,
                            void *arg)
@@ -18,14 +15,14 @@ struct reply *reply_create(const struct reply_settings *settings, const struct r
     r->arg = arg;
     if (r->settings.event_max > SIZE_MAX / 4)
         r->settings.event_max = SIZE_MAX / 4;
-    buf_init(&r->in, r->settings.event_max + IN_ROOM);
+    buf_init(&r->in, r->settings.event_max + REPLY_IN_ROOM);
     /* A whole body's text, what its ends add to it, and the report. */
-    buf_init(&r->scratch, 2 * r->settings.event_max + IN_ROOM);
+    buf_init(&r->scratch, 2 * r->settings.event_max + REPLY_IN_ROOM);
     buf_init(&r->error_event, LIMIT_READ);
     r->midway = r->partial = settings->resumed;
     r->event.noting = settings->recorder != NULL;
     buf_init(&r->frame, LIMIT_READ);
-    buf_init(&r->later, r->settings.event_max + IN_ROOM);
+    buf_init(&r->later, r->settings.event_max + REPLY_IN_ROOM);
     for (int i = 0; i < 2; i++)
         buf_init(&r->echoes[i], r->settings.echoes[i].n);
     return r;
@@ -88,220 +85,6 @@ void reply_own_end(struct reply *r, struct buf *out)
     buf_cut(out, r->own_from + fields.data.n);
     if (!array)
         buf_addc(out, '\n');
-}
-
-/* ---- one event ---- */
-
-/* A JSON value with no field's name before it, which is how Gemini says an error in an event stream. The
- * empty span for everything else. */
-static struct span bare_json(struct span block)
-{
-    struct span value;
-    if (block.n == 0 || block.p[0] != '{' || !json_document_as(block, JSON_LENIENT, &value))
-        return span_of(block.p, 0);
-    return block;
-}
-
-/* An item of an array; its end ends the stream. */
-static void read_item(struct reply *r, struct span block)
-{
-    struct reply_event *e = &r->event;
-    struct items_parts parts = items_parse(block);
-    r->lead = parts.lead.n;
-    r->lead_opens = parts.opens;
-    r->lead_comma = parts.comma;
-    e->json = parts.object;
-    e->json_at = parts.lead.n;
-    e->ends_stream = parts.object.n == 0 && parts.closes;
-}
-
-/* It is an error, or nothing: clients do not look at what is no event. */
-static void read_bare(struct reply *r)
-{
-    struct reply_event *e = &r->event;
-    struct reply_ends before = r->ends;
-    struct span block = e->raw;
-    r->settings.dialect.event(e, r->settings.choices, &r->ends);
-    bool error = e->error;
-    size_t notes = e->nnotes;
-    r->ends = before;
-    reply_event_reset(e, block);
-    e->error = r->bare = error;
-    e->nnotes = error ? notes : 0;
-}
-
-/* Fills in r->event. `room` holds a joined copy of several data lines; to be freed after the event was read.
- */
-static void read_block(struct reply *r, struct span block, struct buf *room)
-{
-    struct reply_event *e = &r->event;
-    reply_event_reset(e, block);
-    e->whole = r->settings.framing == REPLY_WHOLE;
-    e->plain_strings = r->settings.framing == REPLY_NDJSON || r->settings.framing == REPLY_ARRAY;
-    e->json_at = e->whole && span_starts(block, BOM) ? sizeof BOM - 1 : 0; /* browsers skip it too */
-    e->json = span_from(block, e->json_at);
-    r->bare = false;
-    if (r->settings.framing == REPLY_ARRAY)
-        read_item(r, block);
-    if (r->settings.framing == REPLY_SSE) {
-        struct sse_fields fields;
-        (r->scan.lines == 1 ? sse_parse_line : sse_parse)(block, !r->first_done, &fields);
-        r->first_done = true;
-        e->json = fields.data_lines ? fields.data : bare_json(block);
-        r->bare = fields.data_lines == 0 && e->json.n;
-        e->error = fields.data_lines == 0 && span_starts(block, "error:"); /* older versions of llama.cpp */
-        e->json_at = (size_t)(e->json.p - block.p);
-        char *copy = fields.data_lines > 1 ? buf_reserve(room, e->json.n) : NULL;
-        if (copy) {
-            sse_join(e->json, copy);
-            e->json.p = copy;
-            e->plain_strings = true; /* no text goes on in the next line */
-        }
-    }
-    if (r->bare)
-        read_bare(r);
-    else if (e->json.n)
-        r->settings.dialect.event(e, r->settings.choices, &r->ends);
-}
-
-/* What is no JSON says nothing to the filter, but perhaps something to the client. */
-static bool is_suspect(const struct reply *r)
-{
-    const struct reply_event *e = &r->event;
-    struct span value, json = e->json;
-    if (json_document_as(json, e->plain_strings ? JSON_NONFINITE : JSON_LENIENT, &value))
-        return false; /* of another shape */
-    while (json.n && strchr(" \t\r\n", json.p[0]) && json.p[0])
-        json = span_from(json, 1);
-    for (const struct channel *c = r->channels; c; c = c->next)
-        if (directive_filter_inside(c->filter) && (span_starts(json, "{") || span_starts(json, "[")))
-            return true;
-    return directive_marked(json);
-}
-
-/* The event of r->event has been read; true: it is written, false: it waits. */
-static bool take_event(struct reply *r, struct buf *out)
-{
-    struct reply_event *e = &r->event;
-    rewrite_read(r);
-    if (r->failed)
-        return true;
-    if (rewrite_must_wait(r)) {
-        reply_flush(r, out);
-        r->waiting = true;
-        return false;
-    }
-    rewrite_write(r, out);
-    r->done_seen = r->done_seen || e->ends_stream;
-    return true;
-}
-
-/*
- * Some providers say in every event of a channel that it is the last one. Where an event may be of that kind
- * it is put off until the next one, or the end, tells; and if the channel went on, its ends are none.
- */
-enum verdict { VERDICT_OPEN, VERDICT_ENDS, VERDICT_GOES_ON };
-
-static void put_off(struct reply *r, struct span block)
-{
-    const struct reply_event *e = &r->event;
-    memset(r->later_ends, 0, sizeof r->later_ends);
-    for (size_t i = 0; i < e->n; i++)
-        if (e->deltas[i].kind == DELTA_CHANNEL_END && e->deltas[i].channel < LIMIT_CHANNELS)
-            r->later_ends[e->deltas[i].channel / 64] |= 1ULL << e->deltas[i].channel % 64;
-    if (buf_add(&r->later, block) < 0)
-        r->failed = true;
-}
-
-static void drop_ends(struct reply *r, const struct reply_ends *before)
-{
-    struct reply_event *e = &r->event;
-    size_t kept = 0;
-    for (size_t i = 0; i < e->n; i++)
-        if (e->deltas[i].kind != DELTA_CHANNEL_END)
-            e->deltas[kept++] = e->deltas[i];
-    e->n = kept;
-    kept = 0;
-    for (size_t i = 0; i < e->nnotes; i++)
-        if (e->notes[i].kind != NOTE_FINISH)
-            e->notes[kept++] = e->notes[i];
-    e->nnotes = kept;
-    e->ends_reply = false;
-    memcpy(r->ends.seen, before->seen, sizeof r->ends.seen);
-    r->ends.count = before->count;
-    r->ends.repeated = true;
-}
-
-static bool take_judged(struct reply *r, struct span block, enum verdict verdict, struct buf *out)
-{
-    struct reply_event *e = &r->event;
-    struct reply_ends before = r->ends;
-    struct buf joined;
-    bool written = true;
-    buf_init(&joined, r->settings.event_max + IN_ROOM);
-    read_block(r, block, &joined);
-    if (e->may_go_on && !e->whole && verdict == VERDICT_OPEN) {
-        r->ends = before;
-        put_off(r, block);
-        goto out;
-    }
-    if (e->unreadable && is_suspect(r)) {
-        r->failed = r->broken = r->unreadable = true;
-        goto out;
-    }
-    if (verdict == VERDICT_GOES_ON)
-        drop_ends(r, &before);
-    r->totals.events_in++;
-    r->totals.provider_error = r->totals.provider_error || e->error;
-    r->totals.ended = r->totals.ended || e->ends_reply;
-    r->closing = e->ends_stream || (e->error && !e->ends_reply && !e->goes_on && !e->whole);
-    written = take_event(r, out);
-    if (r->settings.recorder)
-        recorder_event(r->settings.recorder, e);
-out:
-    buf_free(&joined);
-    return written;
-}
-
-/* What the next block says of the event that was put off. One without data says nothing. */
-static enum verdict judge(struct reply *r, struct span next)
-{
-    struct reply_ends before = r->ends;
-    const struct reply_event *e = &r->event;
-    enum verdict verdict = VERDICT_ENDS;
-    struct buf joined;
-    bool first = r->first_done;
-    buf_init(&joined, r->settings.event_max + IN_ROOM);
-    read_block(r, next, &joined);
-    buf_free(&joined);
-    r->first_done = first;
-    r->ends = before;
-    if (e->json.n == 0 && !e->ends_stream && !e->error)
-        return VERDICT_OPEN;
-    for (size_t i = 0; i < e->n; i++)
-        if (e->deltas[i].channel < LIMIT_CHANNELS &&
-            r->later_ends[e->deltas[i].channel / 64] & 1ULL << e->deltas[i].channel % 64)
-            verdict = VERDICT_GOES_ON;
-    return verdict;
-}
-
-/* False: it waits, and stays in `later`. */
-static bool take_later(struct reply *r, enum verdict verdict, struct buf *out)
-{
-    if (!take_judged(r, buf_span(&r->later), verdict, out))
-        return false;
-    reply_flush(r, out);
-    buf_free(&r->later);
-    return true;
-}
-
-/* False: this block waits, or the one before it in `later` does. */
-static bool take_block(struct reply *r, struct span block, struct buf *out)
-{
-    enum verdict verdict = r->later.n ? judge(r, block) : VERDICT_OPEN;
-    if (verdict != VERDICT_OPEN && !take_later(r, verdict, out))
-        return false;
-    return r->failed || take_judged(r, block, VERDICT_OPEN, out);
 }
 
 /* ---- bytes into blocks ---- */
@@ -372,7 +155,7 @@ static bool complete_block(struct reply *r, struct span *bytes, struct buf *out)
             continue;
         }
         *bytes = span_from(*bytes, block - had);
-        if (!take_block(r, span_of(buf_span(&r->in).p, block), out)) {
+        if (!block_take(r, span_of(buf_span(&r->in).p, block), out)) {
             keep_waiting(r, block, *bytes);
             return false;
         }
@@ -394,7 +177,7 @@ static void take_bytes(struct reply *r, struct span bytes, struct buf *out)
                 r->failed = r->broken = true;
             break;
         }
-        if (!take_block(r, span_of(bytes.p, block), out)) {
+        if (!block_take(r, span_of(bytes.p, block), out)) {
             if (buf_add(&r->in, span_of(bytes.p, block)) < 0)
                 r->failed = true;
             keep_waiting(r, block, span_from(bytes, block));
@@ -410,7 +193,7 @@ enum reply_state reply_feed(struct reply *r, struct span bytes, struct buf *out)
     if (r->failed || r->ending)
         return state_of(r, out);
     if (r->waiting || r->settings.framing == REPLY_WHOLE) {
-        size_t max = r->settings.event_max + (r->waiting ? (size_t)IN_ROOM : 0);
+        size_t max = r->settings.event_max + (r->waiting ? (size_t)REPLY_IN_ROOM : 0);
         if (bytes.n > max || r->in.n > max - bytes.n || buf_add(&r->in, bytes) < 0)
             r->failed = true;
         /* The memory may have moved under the event that waits. */
@@ -464,7 +247,7 @@ static bool is_of_use(const struct reply *r, struct span block)
         return json_document_as(block, JSON_LENIENT, &value);
     sse_parse(block, !r->first_done, &fields);
     if (fields.data_lines == 0)
-        return bare_json(block).n > 0;
+        return block_bare_json(block).n > 0;
     return fields.data_lines == 1 &&
            (json_document_as(fields.data, JSON_LENIENT, &value) || span_is(fields.data, "[DONE]"));
 }
@@ -477,7 +260,7 @@ static void end_whole(struct reply *r, struct buf *out)
         r->failed = true;
         return;
     }
-    if (!take_block(r, buf_span(&r->in), out))
+    if (!block_take(r, buf_span(&r->in), out))
         r->event.raw = buf_span(&r->in);
     reply_flush(r, out);
 }
@@ -489,7 +272,7 @@ static void end_stream(struct reply *r, struct buf *out)
         size_t n = next_block(r, block, true);
         block.n = n ? n : block.n;
         if (r->clean || missing_line_ends(block) == 0 || is_of_use(r, block)) {
-            if (!take_block(r, block, out)) {
+            if (!block_take(r, block, out)) {
                 keep_waiting(r, block.n, span_of("", 0));
                 return;
             }
@@ -500,7 +283,7 @@ static void end_stream(struct reply *r, struct buf *out)
         }
         buf_free(&r->in);
     }
-    if (r->later.n && !take_later(r, VERDICT_ENDS, out)) {
+    if (r->later.n && !block_take_last(r, out)) {
         keep_waiting(r, 0, span_of("", 0));
         return;
     }
@@ -509,7 +292,7 @@ static void end_stream(struct reply *r, struct buf *out)
         reply_event_reset(&r->event, span_of("", 0));
         r->lead = 0;
         r->lead_opens = r->lead_comma = r->bare = false;
-        take_event(r, out);
+        block_take_event(r, out);
         reply_flush(r, out);
     }
 }
@@ -524,7 +307,7 @@ static void write_error_event(struct reply *r, struct buf *out)
         return;
     }
     buf_init(&joined, LIMIT_READ);
-    read_block(r, event, &joined);
+    block_read(r, event, &joined);
     buf_free(&joined);
     rewrite_plain(r, out);
 }

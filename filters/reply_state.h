@@ -1,9 +1,10 @@
 #ifndef FILTERS_REPLY_STATE_H
 #define FILTERS_REPLY_STATE_H
 /*
- * The reply filter's inside, shared by reply.c (bytes into events, and the order of things at the end),
- * rewrite.c (one event in, what a client may see of it out), channel.c (the text of one channel), repeat.c
- * (text that comes again) and offsets.c (what points into text). Nobody else includes it.
+ * The reply filter's inside, shared by reply.c (bytes into blocks, and the order of things at the end),
+ * block.c (a block into an event), rewrite.c (one event in, what a client may see of it out), channel.c (the
+ * text of one channel), repeat.c (text that comes again) and offsets.c (what points into text). Nobody else
+ * includes it.
  *
  * An event is worked on in two steps, between which the filter may wait for directives to be settled:
  *   rewrite_read    feeds its text to the directive filters and notes how the event changes
@@ -126,6 +127,25 @@ struct reply {
     size_t own_from;   /* where the event of Penstock's own begins in the output */
     unsigned open_end; /* line ends that the last block lacks before another one may follow */
 };
+
+/* An unfinished event may be so much longer than settings.event_max, and what came behind it. */
+enum { REPLY_IN_ROOM = 2 * LIMIT_READ };
+
+/* ---- block.c ---- */
+/* Takes a block: reads its event, and writes it or puts it off. False: it waits, or the one before it in
+ * `later` does; after a failure true. */
+bool block_take(struct reply *r, struct span block, struct buf *out);
+/* The same for the one in `later`, when nothing comes behind it any more. False: it waits, and stays there.
+ */
+bool block_take_last(struct reply *r, struct buf *out);
+/* Fills in r->event. `room` holds a joined copy of several data lines; to be freed after the event was read.
+ */
+void block_read(struct reply *r, struct span block, struct buf *room);
+/* The event of r->event has been read; true: it is written, false: it waits. */
+bool block_take_event(struct reply *r, struct buf *out);
+/* A JSON value with no field's name before it, which is how Gemini says an error in an event stream. The
+ * empty span for everything else. */
+struct span block_bare_json(struct span block);
 
 /* NULL: too many. Channels stay in the order in which their text began. */
 struct channel *channel_get(struct reply *r, uint32_t number) MUST_USE;

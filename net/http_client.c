@@ -1,61 +1,7 @@
-#include "net/http_client.h"
-
-#include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <sys/socket.h>
 
-#include "base/clock.h"
 #include "base/xalloc.h"
-
-/*
- * How long a connection may wait in the pool. Servers close idle connections without a word, and a request
- * that meets such a close cannot be repeated; so the limits stay under what servers use by themselves (5 s in
- * Node and uvicorn, a minute and more behind https), and a Keep-Alive field from the server lowers or raises
- * them.
- */
-enum { IDLE_PLAIN_MS = 4000, IDLE_TLS_MS = 50000, IDLE_MOST_MS = 300000, FRESH_MS = 50 };
-
-/* A connection to an upstream: serves one call at a time, waits in the pool between calls. */
-struct link {
-    struct http_client *client;
-    struct stream stream;
-    struct event on_read, on_write;
-    struct http_parser parser;
-    struct http_call *call; /* NULL: idle or dead */
-    struct buf unsent;
-    struct buf head; /* an incomplete head; empty otherwise */
-    size_t head_scanned;
-    char *host; /* with port and tls: whom it is connected to */
-    uint16_t port;
-    int64_t idle_since, idle_max;
-    bool paused, writing, write_broken, dead;
-    struct link *prev, *next; /* the pool, or the dead */
-};
-
-struct http_call {
-    struct http_client *client;
-    struct dial_target target;
-    const struct http_call_sink *sink;
-    void *arg;
-    struct dial *dial;
-    struct link *link;
-    struct buf pending; /* what to send once there is a connection */
-    bool no_body, headed, wrote, sent_all, reused, over, undialled;
-    struct http_call *next; /* the dead, or those that could not be dialled */
-};
-
-struct http_client {
-    struct event_base *base;
-    struct dialer *dialer;
-    char *read_room;
-    struct http_head *head_room;
-    struct link *idle; /* most recently used first */
-    size_t idle_n, idle_max;
-    struct link *dead_links;
-    struct http_call *dead_calls, *undialled;
-    struct event *reap;
-};
+#include "net/http_client_parts.h"
 
 static void on_link_read(evutil_socket_t fd, short what, void *arg);
 static void on_link_write(evutil_socket_t fd, short what, void *arg);
@@ -64,7 +10,7 @@ static void call_fail(struct http_call *call, const struct error *e);
 
 /* ---- ends ---- */
 
-static void link_close(struct link *link)
+void http_link_close(struct link *link)
 {
     if (link->dead)
         return;
@@ -136,101 +82,9 @@ static void call_fail(struct http_call *call, const struct error *e)
     if (call->over)
         return;
     if (call->link)
-        link_close(call->link);
+        http_link_close(call->link);
     call_over(call);
     call->sink->done(call->arg, e);
-}
-
-/* ---- the pool ---- */
-
-static void pool_remove(struct link *link)
-{
-    struct http_client *c = link->client;
-    if (link->prev)
-        link->prev->next = link->next;
-    else
-        c->idle = link->next;
-    if (link->next)
-        link->next->prev = link->prev;
-    link->prev = link->next = NULL;
-    c->idle_n--;
-}
-
-static void pool_add(struct link *link)
-{
-    struct http_client *c = link->client;
-    link->call = NULL;
-    link->idle_since = clock_mono_ms();
-    link->prev = NULL;
-    link->next = c->idle;
-    if (c->idle)
-        c->idle->prev = link;
-    c->idle = link;
-    c->idle_n++;
-    if (c->idle_n > c->idle_max) {
-        struct link *last = c->idle;
-        while (last->next)
-            last = last->next;
-        pool_remove(last);
-        link_close(last);
-    }
-}
-
-/*
- * The peer may have closed since the last loop turn; asking costs a call. Not worth it for a connection that
- * was put back a moment ago: servers close those that are idle.
- */
-static bool still_open(struct link *link, int64_t idle_ms)
-{
-    char byte;
-    return idle_ms < FRESH_MS || (recv(link->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-                                  (errno == EAGAIN || errno == EWOULDBLOCK));
-}
-
-static struct link *pool_take(struct http_client *c, const struct dial_target *t)
-{
-    int64_t now = clock_mono_ms();
-    for (struct link *link = c->idle, *next; link; link = next) {
-        next = link->next;
-        if (link->port != t->port || (link->stream.ssl != NULL) != t->tls || strcmp(link->host, t->host) != 0)
-            continue;
-        pool_remove(link);
-        if (now - link->idle_since < link->idle_max && still_open(link, now - link->idle_since))
-            return link;
-        link_close(link);
-    }
-    return NULL;
-}
-
-void http_client_sweep(struct http_client *c, int64_t now_ms)
-{
-    for (struct link *link = c->idle, *next; link; link = next) {
-        next = link->next;
-        if (now_ms - link->idle_since >= link->idle_max) {
-            pool_remove(link);
-            link_close(link);
-        }
-    }
-}
-
-size_t http_client_idle(const struct http_client *c)
-{
-    return c->idle_n;
-}
-
-/* Keep-Alive: timeout=N, less a second. */
-static void note_keep_alive(struct link *link, const struct http_head *head)
-{
-    const struct http_field *f = http_head_find(head, "keep-alive");
-    const char *at = f ? memmem(f->value.p, f->value.n, "timeout=", 8) : NULL;
-    if (!at)
-        return;
-    int64_t seconds = 0;
-    for (at += 8; at < f->value.p + f->value.n && *at >= '0' && *at <= '9' && seconds < 1000; at++)
-        seconds = seconds * 10 + (*at - '0');
-    link->idle_max = seconds > 1 ? (seconds - 1) * 1000 : 0;
-    if (link->idle_max > IDLE_MOST_MS)
-        link->idle_max = IDLE_MOST_MS;
 }
 
 /* ---- writing ---- */
@@ -277,7 +131,7 @@ static void link_write_broken(struct link *link, struct buf *refused)
         call->reused = false;
         call->link = NULL;
         buf_move(&call->pending, refused);
-        link_close(link);
+        http_link_close(link);
         call_dial(call);
     } else {
         buf_free(refused);
@@ -405,9 +259,9 @@ static void call_complete(struct http_call *call, size_t left_over)
             link->paused = false;
             event_add(&link->on_read, NULL);
         }
-        pool_add(link);
+        http_pool_add(link);
     } else {
-        link_close(link);
+        http_link_close(link);
     }
     call->sink->done(call->arg, NULL);
 }
@@ -452,7 +306,7 @@ static size_t call_heads(struct http_call *call, struct span bytes, enum http_pr
                 call->sink->interim(call->arg, head);
         } else {
             call->headed = true;
-            note_keep_alive(link, head);
+            http_pool_note_keep_alive(link, head);
             if (!head->keep_alive)
                 link->idle_max = 0;
             call->sink->head(call->arg, head);
@@ -538,8 +392,8 @@ static void on_link_read(evutil_socket_t fd, short what, void *arg)
             return;
         }
         if (!link->call) { /* idle: closed, or bytes that nobody asked for */
-            pool_remove(link);
-            link_close(link);
+            http_pool_remove(link);
+            http_link_close(link);
             return;
         }
         if (n > 0)
@@ -590,7 +444,7 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
     link->stream = *s;
     link->host = xstrdup(call->target.host);
     link->port = call->target.port;
-    link->idle_max = call->target.tls ? IDLE_TLS_MS : IDLE_PLAIN_MS;
+    link->idle_max = http_pool_idle_max(call->target.tls);
     buf_init(&link->unsent,
              SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
     buf_init(&link->head, 2 * LIMIT_HTTP_HEAD);
@@ -626,7 +480,7 @@ struct http_call *http_call_start(struct http_client *c, const struct dial_targe
     call->sink = sink;
     call->arg = arg;
     buf_init(&call->pending, SIZE_MAX / 2); /* capped by limits.request_body and watermarks */
-    struct link *link = pool_take(c, target);
+    struct link *link = http_pool_take(c, target);
     if (link) {
         call->reused = true;
         link_start(call, link);
@@ -644,7 +498,7 @@ void http_call_cancel(struct http_call *call)
         dial_cancel(call->dial);
     call->dial = NULL;
     if (call->link)
-        link_close(call->link);
+        http_link_close(call->link);
     call_over(call);
 }
 
@@ -667,8 +521,8 @@ void http_client_destroy(struct http_client *c)
         return;
     while (c->idle) {
         struct link *link = c->idle;
-        pool_remove(link);
-        link_close(link);
+        http_pool_remove(link);
+        http_link_close(link);
     }
     on_reap(-1, 0, c);
     event_free(c->reap);

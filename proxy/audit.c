@@ -10,45 +10,31 @@
  * Records wait for each other for up to a sweep's time, and go to the thread and into the file together: a
  * transaction and a thread's wake-up a consult would cost more than relaying it.
  */
-enum { BATCH = 256, RECORD_TEXTS = 11, TEXT_MAX = 64 * 1024 * 1024 };
+enum { BATCH = 256, TEXT_MAX = 64 * 1024 * 1024 };
 
 struct audit_batch {
     struct job job; /* first: the queue gives this back */
     struct records *records;
     size_t n;
-    struct consult_record list[BATCH];
-    /* What the records' strings point into: their places in it until nothing more is added, since it moves
-     * while it grows. */
+    struct record_row list[BATCH];
+    /* What the rows' strings and texts are in, one behind the other: their pointers are set when nothing more
+     * is added, since it moves while it grows. */
     struct buf text;
-    size_t places[BATCH][RECORD_TEXTS];
+    struct {
+        size_t id, org, record; /* where each begins; the record ends with the next row's id */
+    } places[BATCH + 1];
 };
-
-/* Points the records' strings into the text. */
-static void point(struct audit_batch *b)
-{
-    const char *t = buf_span(&b->text).p;
-    for (size_t i = 0; i < b->n; i++) {
-        struct consult_record *c = &b->list[i];
-        const char **texts[RECORD_TEXTS] = {&c->id,
-                                            &c->org,
-                                            &c->thread,
-                                            &c->turn,
-                                            &c->parent,
-                                            &c->provider,
-                                            &c->model,
-                                            &c->reason,
-                                            &c->artifacts,
-                                            &c->attachments,
-                                            &c->attachments_not_passed};
-        for (size_t k = 0; k < RECORD_TEXTS; k++)
-            *texts[k] = t + b->places[i][k];
-    }
-}
 
 static void audit_work(struct job *job)
 {
     struct audit_batch *b = (struct audit_batch *)job;
-    point(b);
+    const char *text = buf_span(&b->text).p;
+    b->places[b->n].id = b->text.n;
+    for (size_t i = 0; i < b->n; i++) {
+        b->list[i].id = text + b->places[i].id;
+        b->list[i].org = text + b->places[i].org;
+        b->list[i].text = span_of(text + b->places[i].record, b->places[i + 1].id - b->places[i].record);
+    }
     if (records_add(b->records, b->list, b->n) < 0)
         log_error("audit.failed", log_str("first", b->list[0].id), log_int("records", (int64_t)b->n));
 }
@@ -74,7 +60,9 @@ static struct audit_batch *batch_of(struct worker *w)
 {
     struct audit_batch *b = w->audit_batch;
     if (!b) {
-        b = xcalloc(1, sizeof *b);
+        b = xmalloc(sizeof *b); /* the rows are written before they are read */
+        b->job = (struct job){0};
+        b->n = 0;
         b->job.work = audit_work;
         b->job.done = audit_done;
         b->records = w->records;
@@ -84,41 +72,28 @@ static struct audit_batch *batch_of(struct worker *w)
     return b;
 }
 
-/* Copies a string into the batch's text; answers its place. */
-static size_t keep(struct buf *text, struct span s)
+/* A string with its end; answers its place. */
+static size_t keep(struct buf *text, const char *s)
 {
     size_t at = text->n;
-    buf_add(text, s);
-    buf_addc(text, '\0');
+    buf_addn(text, s, strlen(s) + 1);
     return at;
 }
 
-/* … as a JSON array. */
-static size_t keep_array(struct buf *text, struct span entries)
+/* As the batch's next row. */
+static void audit_keep(struct audit_batch *b, const struct consult_record *c)
 {
-    size_t at = text->n;
-    buf_addc(text, '[');
-    buf_add(text, entries);
-    buf_addn(text, "]", 2);
-    return at;
-}
-
-/* The texts of the batch's next record, in the order of `point`. */
-static void keep_texts(struct audit_batch *b, const struct exchange *ex)
-{
-    enum { PLAIN = RECORD_TEXTS - 3 };
-    const char *const *names = (const char *const *)ex->caller.names;
-    const struct span texts[PLAIN] = {
-        span_str(ex->consult_id),     span_str(ex->owner.org),        span_str(names[CALLER_THREAD]),
-        span_str(names[CALLER_TURN]), span_str(names[CALLER_PARENT]), span_str(ex->provider->name),
-        span_str(ex->model),          buf_span(&ex->reasons),
-    };
-    size_t *places = b->places[b->n];
-    for (size_t k = 0; k < PLAIN; k++)
-        places[k] = keep(&b->text, texts[k]);
-    places[PLAIN] = keep_array(&b->text, buf_span(&ex->artifacts));
-    places[PLAIN + 1] = keep(&b->text, ex->attachments.n ? buf_span(&ex->attachments) : SPAN_LIT("[]"));
-    places[PLAIN + 2] = keep_array(&b->text, buf_span(&ex->not_passed));
+    size_t before = b->text.n;
+    b->places[b->n].id = keep(&b->text, c->id);
+    b->places[b->n].org = keep(&b->text, c->org);
+    b->places[b->n].record = b->text.n;
+    b->list[b->n].started_ms = c->started_ms;
+    if (record_write(c, &b->text) == 0) {
+        b->n++;
+        return;
+    }
+    log_error("audit.dropped", log_int("records", 1));
+    buf_cut(&b->text, before);
 }
 
 static void observe(const struct exchange *ex, int64_t duration_us)
@@ -144,21 +119,33 @@ void audit_write(struct exchange *ex)
              log_int("directives", totals ? totals->directives : 0));
     if (!ex->worker->records)
         return;
-    struct audit_batch *b = batch_of(ex->worker);
-    keep_texts(b, ex);
-    b->list[b->n++] = (struct consult_record){
+    const char *const *names = (const char *const *)ex->caller.names;
+    struct span attachments = buf_span(&ex->attachments); /* an array */
+    const struct consult_record record = {
+        .id = ex->consult_id,
+        .org = ex->owner.org,
+        .thread = names[CALLER_THREAD],
+        .turn = names[CALLER_TURN],
+        .parent = names[CALLER_PARENT],
+        .provider = ex->provider->name,
         .api = api_name(ex->api),
+        .model = ex->model,
         .started_ms = ex->began_wall_ms,
         .duration_ms = duration_us / 1000,
         .first_byte_ms = ex->first_byte_us >= 0 ? (ex->first_byte_us - ex->body_end_us) / 1000 : -1,
         .status = ex->status,
         .outcome = outcome_name(ex->outcome),
-        .error = ex->error ? error_name(ex->error) : "",
+        .error = ex->error ? error_name(ex->error) : NULL,
         .streamed = ex->treatment == TREAT_STREAM,
         .bytes_in = ex->bytes_in,
         .bytes_out = ex->bytes_out,
         .directives = totals ? totals->directives : 0,
+        .reason = buf_span(&ex->reasons),
+        .artifacts = buf_span(&ex->artifacts),
+        .attachments = attachments.n > 2 ? span_of(attachments.p + 1, attachments.n - 2) : SPAN_LIT(""),
+        .attachments_not_passed = buf_span(&ex->not_passed),
     };
-    if (b->n == BATCH || b->text.n > TEXT_MAX / 2)
+    audit_keep(batch_of(ex->worker), &record);
+    if (ex->worker->audit_batch->n == BATCH || ex->worker->audit_batch->text.n > TEXT_MAX / 2)
         audit_flush(ex->worker);
 }

@@ -5,6 +5,7 @@
 
 #include "artifacts/utf8.h"
 #include "base/xalloc.h"
+#include "proxy/forward.h"
 
 enum setting {
     SET_CONSULT,
@@ -140,7 +141,7 @@ int caller_read_head(struct caller *c, const struct http_head *head, struct erro
 {
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
-        if (name.n < 5 || strncasecmp(name.p, "X-HW-", 5) != 0)
+        if (!forward_is_own_field(name))
             continue;
         if (span_is_nocase(name, "X-HW-Consult")) {
             c->from_header |= 1u << SET_CONSULT;

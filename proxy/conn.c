@@ -1,5 +1,3 @@
-#include "proxy/conn.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -11,89 +9,47 @@
 #include "base/xalloc.h"
 #include "net/proxy_protocol.h"
 #include "proxy/admin.h"
+#include "proxy/conn_parts.h"
 #include "proxy/exchange.h"
 #include "proxy/sentry.h"
 
 enum {
     LINGER_MS = 5000,             /* after a reply to a request that is still being sent: silence */
     LINGER_MOST_MS = 30000,       /* … and in all */
-    WRITE_STALL_MS = 300000,      /* a client that takes nothing at all for so long is gone */
     BODY_WINDOW_BYTES = 64 * 1024 /* a body must bring so much in each `body` timeout, or end */
 };
 
-static void on_conn_read(evutil_socket_t fd, short what, void *arg);
-static void on_conn_write(evutil_socket_t fd, short what, void *arg);
 static void conn_take(struct conn *c, struct span bytes);
-
-const char *http_reason(int status)
-{
-    switch (status) {
-    case 200:
-        return "OK";
-    case 206:
-        return "Partial Content";
-    case 304:
-        return "Not Modified";
-    case 400:
-        return "Bad Request";
-    case 401:
-        return "Unauthorized";
-    case 403:
-        return "Forbidden";
-    case 404:
-        return "Not Found";
-    case 405:
-        return "Method Not Allowed";
-    case 408:
-        return "Request Timeout";
-    case 413:
-        return "Content Too Large";
-    case 416:
-        return "Range Not Satisfiable";
-    case 422:
-        return "Unprocessable Content";
-    case 429:
-        return "Too Many Requests";
-    case 502:
-        return "Bad Gateway";
-    case 503:
-        return "Service Unavailable";
-    case 504:
-        return "Gateway Timeout";
-    default:
-        return "Status";
-    }
-}
 
 /* ---- life ---- */
 
-static void set_deadline(struct conn *c, int64_t ms)
+void conn_set_deadline(struct conn *c, int64_t ms)
 {
     c->deadline_ms = clock_mono_ms() + ms;
     c->window_bytes = 0;
 }
 
-static void enter(struct conn *c, enum conn_state state)
+void conn_enter(struct conn *c, enum conn_state state)
 {
     const struct config_timeouts *t = &c->worker->config->timeouts;
     c->state = state;
     switch (state) {
     case CONN_PREFACE:
-        set_deadline(c, t->header);
+        conn_set_deadline(c, t->header);
         break;
     case CONN_HEAD:
         c->head_started = c->in.n > 0;
-        set_deadline(c, c->in.n ? t->header : t->keep_alive);
+        conn_set_deadline(c, c->in.n ? t->header : t->keep_alive);
         break;
     case CONN_BODY:
-        set_deadline(c, t->body);
+        conn_set_deadline(c, t->body);
         break;
     case CONN_LINGER:
-        set_deadline(c, LINGER_MS);
+        conn_set_deadline(c, LINGER_MS);
         c->linger_until_ms = c->deadline_ms - LINGER_MS + LINGER_MOST_MS;
         break;
     case CONN_FLUSH:
-        set_deadline(c, WRITE_STALL_MS);
+        conn_set_deadline(c, WRITE_STALL_MS);
         break;
     case CONN_BUSY:
     case CONN_DEAD:
@@ -102,12 +58,12 @@ static void enter(struct conn *c, enum conn_state state)
     }
 }
 
-static void conn_die(struct conn *c, bool reset)
+void conn_die(struct conn *c, bool reset)
 {
     struct worker *w = c->worker;
     if (c->state == CONN_DEAD)
         return;
-    enter(c, CONN_DEAD);
+    conn_enter(c, CONN_DEAD);
     event_del(&c->on_read);
     event_del(&c->on_write);
     stream_close(&c->stream, reset);
@@ -135,8 +91,7 @@ void conn_free(struct conn *c)
     xfree(c);
 }
 
-/* The peer closed or broke the connection. */
-static void conn_gone(struct conn *c)
+void conn_gone(struct conn *c)
 {
     struct exchange *ex = c->exchange;
     c->exchange = NULL;
@@ -151,7 +106,7 @@ void conn_abort(struct conn *c, bool reset)
     conn_die(c, reset);
 }
 
-static void want_read(struct conn *c, bool want)
+void conn_want_read(struct conn *c, bool want)
 {
     if (want == c->reading || c->state == CONN_DEAD)
         return;
@@ -165,7 +120,7 @@ static void want_read(struct conn *c, bool want)
     }
 }
 
-static void want_write(struct conn *c, bool want)
+void conn_want_write(struct conn *c, bool want)
 {
     if (want == c->writing || c->state == CONN_DEAD)
         return;
@@ -211,16 +166,16 @@ void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer,
         c->tls = true;
         c->stream.ssl = tls_accept(l->tls, fd);
     }
-    event_assign(&c->on_read, w->base, fd, EV_READ | EV_PERSIST, on_conn_read, c);
-    event_assign(&c->on_write, w->base, fd, EV_WRITE | EV_PERSIST, on_conn_write, c);
+    event_assign(&c->on_read, w->base, fd, EV_READ | EV_PERSIST, conn_on_read, c);
+    event_assign(&c->on_write, w->base, fd, EV_WRITE | EV_PERSIST, conn_on_write, c);
     c->next = w->conns;
     if (w->conns)
         w->conns->prev = c;
     w->conns = c;
     w->nconns++;
     metrics_gauge_add(w->metrics, w->index, GAUGE_CONNECTIONS, 1);
-    enter(c, l->proxy_protocol ? CONN_PREFACE : CONN_HEAD);
-    want_read(c, true);
+    conn_enter(c, l->proxy_protocol ? CONN_PREFACE : CONN_HEAD);
+    conn_want_read(c, true);
     if (l->tls && !c->stream.ssl) {
         conn_die(c, false);
     } else if (w->nconns > w->config->limits.connections && !c->admin) {
@@ -232,201 +187,6 @@ void conn_start(struct worker *w, int fd, const struct sockaddr_storage *peer,
                             "\"param\":null,\"code\":\"OVERLOADED\"}}"),
                    false);
     }
-}
-
-/* ---- writing ---- */
-
-/* A peer that takes no more is noticed by the read event, which comes for a broken socket too; so the state
- * changes from the loop. */
-static void write_broken(struct conn *c)
-{
-    buf_free(&c->out);
-    want_write(c, false);
-    c->reading = false; /* re-add, in case reading was paused */
-    want_read(c, true);
-    event_active(&c->on_read, EV_READ, 0);
-}
-
-void conn_send(struct conn *c, struct iovec *pieces, int count)
-{
-    if (c->state == CONN_DEAD)
-        return;
-    int at = 0;
-    if (c->out.n == 0 && c->file < 0) {
-        ssize_t n = count == 1 ? stream_write(&c->stream, pieces[0].iov_base, pieces[0].iov_len)
-                               : stream_writev(&c->stream, pieces, count);
-        if (n == STREAM_BROKEN) {
-            write_broken(c);
-            return;
-        }
-        size_t sent = n > 0 ? (size_t)n : 0;
-        while (at < count && sent >= pieces[at].iov_len)
-            sent -= pieces[at++].iov_len;
-        if (at < count) {
-            pieces[at].iov_base = (char *)pieces[at].iov_base + sent;
-            pieces[at].iov_len -= sent;
-        }
-    }
-    if (at == count)
-        return;
-    for (; at < count; at++)
-        buf_addn(&c->out, pieces[at].iov_base, pieces[at].iov_len);
-    want_write(c, true);
-}
-
-void conn_send_span(struct conn *c, struct span bytes)
-{
-    struct iovec piece = {(void *)(uintptr_t)bytes.p, bytes.n};
-    if (bytes.n)
-        conn_send(c, &piece, 1);
-}
-
-void conn_send_file(struct conn *c, int fd, int64_t from, int64_t length)
-{
-    if (c->state == CONN_DEAD || length <= 0) {
-        close(fd);
-        return;
-    }
-    c->file = fd;
-    c->file_at = from;
-    c->file_left = length;
-    want_write(c, true);
-}
-
-size_t conn_unsent(const struct conn *c)
-{
-    return c->out.n + (c->file >= 0);
-}
-
-/* Puts the next piece of the file into `out`. */
-static void load_file(struct conn *c)
-{
-    size_t want = c->file_left < LIMIT_READ ? (size_t)c->file_left : LIMIT_READ;
-    char *room = buf_reserve(&c->out, want);
-    ssize_t n = room ? pread(c->file, room, want, c->file_at) : -1;
-    if (n <= 0) { /* shorter than its record says: the client must see that this is not the whole */
-        conn_gone(c);
-        return;
-    }
-    buf_commit(&c->out, (size_t)n);
-    c->file_at += n;
-    c->file_left -= n;
-    if (c->file_left == 0) {
-        close(c->file);
-        c->file = -1;
-    }
-}
-
-static void conn_flushed(struct conn *c)
-{
-    buf_free(&c->out);
-    want_write(c, false);
-    if (c->state == CONN_FLUSH) {
-        shutdown(c->stream.fd, SHUT_WR);
-        enter(c, CONN_LINGER);
-        want_read(c, true);
-    } else if (c->exchange) {
-        exchange_drained(c->exchange);
-    }
-}
-
-static void on_conn_write(evutil_socket_t fd, short what, void *arg)
-{
-    struct conn *c = arg;
-    (void)fd;
-    (void)what;
-    if (c->state == CONN_DEAD)
-        return;
-    if (c->stream.wants_write) {
-        c->stream.wants_write = false;
-        on_conn_read(c->stream.fd, EV_READ, c);
-        if (c->state == CONN_DEAD)
-            return;
-    }
-    if (c->out.n == 0 && c->file >= 0)
-        load_file(c);
-    if (c->state == CONN_DEAD)
-        return;
-    while (c->out.n) {
-        ssize_t n = stream_write(&c->stream, buf_span(&c->out).p, c->out.n);
-        if (n == STREAM_AGAIN)
-            return;
-        if (n < 0) {
-            write_broken(c);
-            return;
-        }
-        buf_consume(&c->out, (size_t)n);
-        if (c->state == CONN_FLUSH)
-            set_deadline(c, WRITE_STALL_MS);
-    }
-    if (c->file < 0)
-        conn_flushed(c);
-}
-
-/* ---- replies ---- */
-
-bool conn_will_close(const struct conn *c)
-{
-    return !c->keep_alive || c->close_after || c->worker->draining || c->state == CONN_BODY;
-}
-
-static void conn_finish(struct conn *c)
-{
-    c->exchange = NULL;
-    enter(c, CONN_FLUSH);
-    if (conn_unsent(c) == 0)
-        conn_flushed(c);
-}
-
-void conn_reply_done(struct conn *c)
-{
-    if (c->state == CONN_DEAD)
-        return;
-    if (conn_will_close(c)) {
-        conn_finish(c);
-        return;
-    }
-    c->exchange = NULL;
-    enter(c, CONN_HEAD);
-    if (c->in.n) /* the next request is here already; taken from the loop, so that pipelined requests do not
-                    nest */
-        event_active(&c->on_read, EV_READ, 0);
-    want_read(c, true);
-}
-
-void conn_reply(struct conn *c, int status, const char *media_type, const char *extra, struct span body,
-                bool head_only)
-{
-    char head[1024];
-    int n = snprintf(
-        head, sizeof head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
-        http_reason(status), media_type, body.n, extra, conn_will_close(c) ? "Connection: close\r\n" : "");
-    struct iovec pieces[2] = {{head, n > 0 ? (size_t)n : 0},
-                              {(void *)(uintptr_t)body.p, head_only ? 0 : body.n}};
-    conn_send(c, pieces, body.n && !head_only ? 2 : 1);
-    conn_reply_done(c);
-}
-
-/* A request that cannot be read. Its API is not known, so the error has OpenAI's shape. */
-static void refuse(struct conn *c, const struct error *e)
-{
-    char body[LIMIT_ERROR_TEXT + 160];
-    int n = snprintf(
-        body, sizeof body,
-        "{\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"%s\"}}",
-        e->message, error_name(e->code));
-    sentry_note(c->worker, NULL, "", "", e);
-    log_warning("request.refused", log_str("code", error_name(e->code)), log_str("peer", c->peer),
-                log_str("message", e->message));
-    c->keep_alive = false;
-    conn_reply(c, e->status, "application/json", "", span_of(body, n > 0 ? (size_t)n : 0), false);
-}
-
-void conn_continue(struct conn *c)
-{
-    if (c->expects_continue && !c->http10)
-        conn_send_span(c, SPAN_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
-    c->expects_continue = false;
 }
 
 /* ---- reading ---- */
@@ -464,7 +224,7 @@ static void take_body(struct conn *c, struct span bytes)
     }
     if (progress == HTTP_MORE)
         return;
-    enter(c, CONN_BUSY);
+    conn_enter(c, CONN_BUSY);
     if (used < bytes.n)
         buf_add(&c->in, span_from(bytes, used));
     if (c->exchange)
@@ -480,12 +240,12 @@ static void begin_request(struct conn *c, struct span head_bytes)
     c->close_after = c->body_paused = false;
     c->http10 = progress != HTTP_INVALID && head->minor == 0;
     if (progress == HTTP_INVALID) {
-        refuse(c, &e);
+        conn_refuse(c, &e);
         return;
     }
     c->keep_alive = head->keep_alive;
     c->expects_continue = http_head_has_token(head, "expect", "100-continue");
-    enter(c, progress == HTTP_MORE ? CONN_BODY : CONN_BUSY);
+    conn_enter(c, progress == HTTP_MORE ? CONN_BODY : CONN_BUSY);
     if (c->admin)
         admin_request(c, head);
     else
@@ -500,7 +260,7 @@ static void refuse_head(struct conn *c, bool too_long)
                   LIMIT_HTTP_HEAD);
     else
         error_set(&e, ERROR_BAD_REQUEST, "The head has a line that does not end with CR LF.");
-    refuse(c, &e);
+    conn_refuse(c, &e);
 }
 
 /* Empty lines before a request are skipped (RFC 9112 §2.2). */
@@ -540,7 +300,7 @@ static size_t take_preface(struct conn *c, struct span bytes)
     if (n > 0) {
         if (address[0])
             snprintf(c->peer, sizeof c->peer, "%s", address);
-        enter(c, CONN_HEAD);
+        conn_enter(c, CONN_HEAD);
     }
     return (size_t)n;
 }
@@ -563,10 +323,10 @@ static void conn_take(struct conn *c, struct span bytes)
         case CONN_BUSY: /* a next request; more than this is not read before the reply is out */
             buf_add(&c->in, bytes);
             if (c->in.n >= LIMIT_PIPELINED)
-                want_read(c, false);
+                conn_want_read(c, false);
             return;
         case CONN_LINGER:
-            set_deadline(c, LINGER_MS);
+            conn_set_deadline(c, LINGER_MS);
             if (c->deadline_ms > c->linger_until_ms)
                 c->deadline_ms = c->linger_until_ms;
             return;
@@ -577,7 +337,7 @@ static void conn_take(struct conn *c, struct span bytes)
         if (used == 0 && (c->state == CONN_HEAD || c->state == CONN_PREFACE)) {
             buf_add(&c->in, bytes);
             if (!c->head_started)
-                set_deadline(c, c->worker->config->timeouts.header);
+                conn_set_deadline(c, c->worker->config->timeouts.header);
             c->head_started = true;
             return;
         }
@@ -598,7 +358,7 @@ static void conn_take_kept(struct conn *c, struct span bytes)
     buf_free(&kept);
 }
 
-static void on_conn_read(evutil_socket_t fd, short what, void *arg)
+void conn_on_read(evutil_socket_t fd, short what, void *arg)
 {
     struct conn *c = arg;
     char *room = c->worker->read_room;
@@ -612,7 +372,7 @@ static void on_conn_read(evutil_socket_t fd, short what, void *arg)
         ssize_t n = stream_read(&c->stream, room, LIMIT_READ);
         if (n == STREAM_AGAIN) {
             if (c->stream.wants_write)
-                want_write(c, true);
+                conn_want_write(c, true);
             return;
         }
         if (n <= 0) {
@@ -630,9 +390,9 @@ void conn_pause_body(struct conn *c, bool paused)
 {
     c->body_paused = paused;
     if (c->state == CONN_BODY) {
-        want_read(c, !paused);
+        conn_want_read(c, !paused);
         if (!paused)
-            set_deadline(c, c->worker->config->timeouts.body);
+            conn_set_deadline(c, c->worker->config->timeouts.body);
     }
 }
 
@@ -646,14 +406,14 @@ static void head_timeout(struct conn *c)
         return;
     }
     error_set(&e, ERROR_REQUEST_TIMEOUT, "The request's head did not arrive in time.");
-    refuse(c, &e);
+    conn_refuse(c, &e);
 }
 
 static void body_timeout(struct conn *c)
 {
     struct error e;
     if (c->body_paused || c->window_bytes >= BODY_WINDOW_BYTES) {
-        set_deadline(c, c->worker->config->timeouts.body);
+        conn_set_deadline(c, c->worker->config->timeouts.body);
         return;
     }
     error_set(&e, ERROR_REQUEST_TIMEOUT, "The request's body did not arrive in time.");
@@ -661,7 +421,7 @@ static void body_timeout(struct conn *c)
     if (c->exchange)
         exchange_body_failed(c->exchange, &e);
     else
-        refuse(c, &e);
+        conn_refuse(c, &e);
 }
 
 void conn_tick(struct conn *c, int64_t now_ms)

@@ -81,6 +81,7 @@ void exchange_free(struct exchange *ex)
         explicit_bzero(ex->api_key, strlen(ex->api_key));
     xfree(ex->api_key);
     xfree(ex->model);
+    xfree(ex->failure);
     xfree(ex);
 }
 
@@ -152,7 +153,7 @@ void exchange_note_model(struct exchange *ex, struct span model)
 /* The body of an error of ours, or false with the event of it when the caller wants that. */
 bool exchange_error_shape(const struct exchange *ex, const struct error *e, struct buf *out)
 {
-    bool event = ex->error_as_event && ex->dialect;
+    bool event = ex->caller.errors_event && ex->wants_stream && ex->dialect;
     if (event)
         ex->dialect->error_event(e, true, out);
     else if (ex->dialect)
@@ -167,14 +168,22 @@ void exchange_note_error(struct exchange *ex, const struct error *e)
     sentry_note(ex->worker, ex->provider, ex->api == API_NONE ? "" : api_name(ex->api), ex->consult_id, e);
 }
 
+void exchange_keep_failure(struct exchange *ex, const struct error *e)
+{
+    if (e == ex->failure)
+        return;
+    if (!ex->failure)
+        ex->failure = xmalloc(sizeof *ex->failure);
+    *ex->failure = *e;
+}
+
 void exchange_fail(struct exchange *ex, const struct error *e)
 {
     struct conn *c = ex->conn;
     exchange_note_error(ex, e);
     ex->outcome = OUTCOME_ERROR;
     ex->error = e->code;
-    if (e != &ex->failure)
-        ex->failure = *e;
+    exchange_keep_failure(ex, e);
     ex->status = e->status;
     log_event(error_level(e->code) == LEVEL_WARNING ? LOG_WARNING : LOG_ERROR, "request.failed",
               (const struct log_field[]){log_str("consult", ex->consult_id),

@@ -77,7 +77,7 @@ struct exchange {
     bool consult;   /* its reply is filtered, and it is recorded */
     bool tentative; /* whether it is a consult is told by its body (consults: marked) */
     bool stored;    /* a stored reply is fetched again */
-    bool head_method, wants_stream, error_as_event, request_chunked;
+    bool head_method, wants_stream, request_chunked;
     bool kept;              /* the provider keeps the reply, so that it can be fetched again */
     bool protocol_added[2]; /* without, with image generation */
     unsigned choices;
@@ -102,11 +102,11 @@ struct exchange {
     struct reply *reply;
     struct decoder *decoder;
     bool decoder_more;
-    size_t decoded;       /* bytes that the decoder gave in this loop turn */
-    bool stalled;         /* it gave enough for one: the rest has its turn when the client has room */
-    struct event *turn;   /* NULL: was never needed */
-    struct buf stash;     /* body bytes that came while the reply waited or was stalled */
-    struct error failure; /* why the upstream ended, when not clean */
+    size_t decoded;        /* bytes that the decoder gave in this loop turn */
+    bool stalled;          /* it gave enough for one: the rest has its turn when the client has room */
+    struct event *turn;    /* NULL: was never needed */
+    struct buf stash;      /* body bytes that came while the reply waited or was stalled */
+    struct error *failure; /* why it failed, or why the upstream ended when not clean; NULL: neither */
     struct consult_files *files;
     unsigned jobs; /* of this exchange, in the disk queue */
     struct artifact_job *job_list;
@@ -130,6 +130,8 @@ void exchange_enter(struct exchange *ex, enum exchange_state state);
 void exchange_fail(struct exchange *ex, const struct error *e);
 /* Counts and reports an error of Penstock's own. */
 void exchange_note_error(struct exchange *ex, const struct error *e);
+/* Copies it to ex->failure. */
+void exchange_keep_failure(struct exchange *ex, const struct error *e);
 /* The client has all it will get. Ends the exchange, after what must be settled. */
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */

@@ -1,5 +1,7 @@
 #include "proxy/forward.h"
 
+enum { HEAD_ROOM = 900 /* with it a block is small enough for the allocator's cache */ };
+
 static void add_field(struct buf *out, struct span name, struct span value)
 {
     char *to = buf_reserve(out, name.n + value.n + 4);
@@ -13,17 +15,19 @@ static void add_field(struct buf *out, struct span name, struct span value)
     buf_commit(out, name.n + value.n + 4);
 }
 
-static bool is_one_of(struct span name, const char *const *list, size_t n)
+/* Most names are told apart by their length alone. */
+static bool is_one_of(struct span name, const struct span *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (span_is_nocase(name, list[i]))
+        if (name.n == list[i].n && strncasecmp(name.p, list[i].p, name.n) == 0)
             return true;
     return false;
 }
 
 static bool is_key_field(struct span name)
 {
-    static const char *const keys[] = {"authorization", "x-api-key", "api-key", "x-goog-api-key"};
+    static const struct span keys[] = {SPAN_LIT("authorization"), SPAN_LIT("x-api-key"), SPAN_LIT("api-key"),
+                                       SPAN_LIT("x-goog-api-key")};
     return is_one_of(name, keys, sizeof keys / sizeof keys[0]);
 }
 
@@ -67,9 +71,10 @@ static void add_rest(struct buf *out, struct span rest, bool without_key)
 
 void forward_request_head(const struct http_head *head, const struct forward_request *f, struct buf *out)
 {
-    static const char *const framing[] = {"content-length", "transfer-encoding", "expect"};
+    static const struct span framing[] = {SPAN_LIT("content-length"), SPAN_LIT("transfer-encoding"),
+                                          SPAN_LIT("expect")};
     bool host = false;
-    char *room = buf_reserve(out, 2 * (f->rest.n + 512)); /* grows once in most cases */
+    char *room = buf_reserve(out, f->rest.n + HEAD_ROOM); /* grows once in most cases */
     (void)room;
     buf_add(out, head->method);
     buf_addc(out, ' ');
@@ -83,7 +88,7 @@ void forward_request_head(const struct http_head *head, const struct forward_req
         if (span_is_nocase(name, "host")) {
             add_field(out, name, span_str(f->provider->host_header));
             host = true;
-        } else if (is_one_of(name, framing, 3) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
+        } else if (is_one_of(name, framing, 3) || forward_is_own_field(name) ||
                    (f->api_key && is_key_field(name)) || http_head_is_hop(head, name)) {
             continue;
         } else {
@@ -98,8 +103,9 @@ void forward_request_head(const struct http_head *head, const struct forward_req
 
 bool forward_account(struct span head, struct buf *out)
 {
-    static const char *const charged[] = {"openai-organization", "openai-project", "anthropic-workspace-id",
-                                          "x-goog-user-project"};
+    static const struct span charged[] = {SPAN_LIT("openai-organization"), SPAN_LIT("openai-project"),
+                                          SPAN_LIT("anthropic-workspace-id"),
+                                          SPAN_LIT("x-goog-user-project")};
     bool key = false;
     while (head.n) {
         const char *lf = memchr(head.p, '\n', head.n);
@@ -141,10 +147,12 @@ void forward_ask_identity(struct span head, struct buf *out)
 
 void forward_reply_head(const struct http_head *head, const struct forward_reply *f, struct buf *out)
 {
-    static const char *const framing[] = {"content-length", "transfer-encoding"};
-    static const char *const of_bytes[] = {"content-md5", "digest", "content-digest", "repr-digest", "etag"};
+    static const struct span framing[] = {SPAN_LIT("content-length"), SPAN_LIT("transfer-encoding")};
+    static const struct span of_bytes[] = {SPAN_LIT("content-md5"), SPAN_LIT("digest"),
+                                           SPAN_LIT("content-digest"), SPAN_LIT("repr-digest"),
+                                           SPAN_LIT("etag")};
     bool buffering = false;
-    char *room = buf_reserve(out, 1024); /* grows once in most cases */
+    char *room = buf_reserve(out, HEAD_ROOM); /* grows once in most cases */
     (void)room;
     buf_adds(out, "HTTP/1.1 ");
     buf_add_number(out, (uint64_t)head->status);
@@ -153,7 +161,7 @@ void forward_reply_head(const struct http_head *head, const struct forward_reply
     buf_adds(out, "\r\n");
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
-        if (is_one_of(name, framing, 2) || (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0) ||
+        if (is_one_of(name, framing, 2) || forward_is_own_field(name) ||
             (f->decoded && span_is_nocase(name, "content-encoding")) ||
             (f->rewritten && is_one_of(name, of_bytes, 5)) || http_head_is_hop(head, name))
             continue;

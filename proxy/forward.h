@@ -8,6 +8,12 @@
 #include "config/config.h"
 #include "net/http_head.h"
 
+/* A field between the caller and Penstock, X-HW-…, which goes no further. */
+static inline bool forward_is_own_field(struct span name)
+{
+    return name.n >= 5 && (name.p[0] | 0x20) == 'x' && strncasecmp(name.p, "X-HW-", 5) == 0;
+}
+
 struct forward_request {
     const struct config_provider *provider;
     struct span rest;    /* path and query after the provider's base path */

@@ -95,10 +95,8 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
     ex->wants_stream = ex->wants_stream || facts->stream; /* the path may have said it */
     ex->choices = facts->choices;
     ex->kept = facts->kept;
-    ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (facts->hw.n && caller_read_body(&ex->caller, facts->hw, e) < 0)
         return -1;
-    ex->error_as_event = ex->caller.errors_event && ex->wants_stream;
     if (ex->config->tenancy == TENANCY_HEADER)
         exchange_set_org(ex, caller_org(&ex->caller));
     if (ex->tentative)
@@ -275,7 +273,7 @@ void exchange_body(struct exchange *ex, struct span bytes)
 
 void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 {
-    if (name.n >= 5 && strncasecmp(name.p, "X-HW-", 5) == 0)
+    if (forward_is_own_field(name))
         return;
     buf_add(&ex->trailers, name);
     buf_adds(&ex->trailers, ": ");

@@ -404,7 +404,7 @@ void thread_end(struct exchange *ex)
     j->stored = t->stored;
     find_cause(ex, &j->ending);
     if (j->ending.error_code) {
-        snprintf(j->message, sizeof j->message, "%s", ex->failure.message);
+        snprintf(j->message, sizeof j->message, "%s", ex->failure ? ex->failure->message : "");
         j->ending.error_message = j->message;
     }
     j->said = t->said;

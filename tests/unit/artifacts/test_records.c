@@ -66,10 +66,15 @@ static void keeps_and_lists(void **state)
                                    .streamed = true,
                                    .bytes_in = 7,
                                    .directives = 1,
-                                   .artifacts = i ? "[{\"id\":\"file-hw-1\"}]" : "broken",
-                                   .attachments = "[]",
-                                   .attachments_not_passed = "[{\"type\":\"x\"}]"};
-        assert_int_equal(records_add(i % 2 ? r : again, &c, 1), 0);
+                                   .artifacts = i ? SPAN_LIT("{\"id\":\"file-hw-1\"}") : SPAN_LIT("broken"),
+                                   .attachments_not_passed = SPAN_LIT("{\"type\":\"x\"}")};
+        struct buf text;
+        buf_init(&text, 10000);
+        assert_int_equal(record_write(&c, &text), 0);
+        struct record_row row = {
+            .id = c.id, .org = c.org, .started_ms = c.started_ms, .text = buf_span(&text)};
+        assert_int_equal(records_add(i % 2 ? r : again, &row, 1), 0);
+        buf_free(&text);
     }
     json_t *page = list(r, "", "", 0, 3);
     assert_int_equal(json_array_size(json_object_get(page, "data")), 3);
@@ -107,8 +112,28 @@ static void keeps_and_lists(void **state)
     assert_true(e.message[0] != '\0');
 }
 
+/* A record that does not fit leaves nothing behind. */
+static void over_the_cap(void **state)
+{
+    (void)state;
+    const struct consult_record c = {
+        .id = "hwc-1", .org = "a", .outcome = "completed", .reason = SPAN_LIT("x\ny")};
+    struct buf whole, out;
+    buf_init(&whole, 10000);
+    assert_int_equal(record_write(&c, &whole), 0);
+    assert_non_null(strstr(buf_cstr(&whole), "\"reason\":\"x\\ny\""));
+    for (size_t max = 3; max < whole.n + 3; max++) {
+        buf_init(&out, max);
+        buf_adds(&out, "abc");
+        assert_int_equal(record_write(&c, &out), -1);
+        assert_int_equal(out.n, 3);
+        buf_free(&out);
+    }
+    buf_free(&whole);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_and_lists)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_and_lists), cmocka_unit_test(over_the_cap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
