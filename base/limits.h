@@ -36,6 +36,7 @@ enum {
     LIMIT_THREAD_ERROR_BODY = 64 * 1024,  /* of a provider's error that is read for its code */
     /* A journal that the admin listener reads, in trees that take five times its size. */
     LIMIT_THREAD_JOURNAL = 16 * 1024 * 1024,
+    LIMIT_THREAD_SEARCHED = 64 * 1024 * 1024, /* a journal in which a consult is looked for */
 };
 
 #endif

