@@ -175,13 +175,16 @@ static void choose(struct film *f)
 
 static int list_packets(struct film *f)
 {
-    const char *const arguments[] = {"-v",          "quiet", "-nostdin", "-protocol_whitelist",
+    char said[PROGRAM_SAID];
+    const char *const arguments[] = {"-v",          "error", "-nostdin", "-protocol_whitelist",
                                      "file",        "-f",    f->demuxer, "-i",
                                      PROGRAM_INPUT, "-map",  "0:v:0",    "-c",
                                      "copy",        "-f",    "framecrc", "pipe:1",
                                      NULL};
-    if (run(f, arguments, take_packets, f, NULL) < 0)
+    if (run(f, arguments, take_packets, f, said) < 0)
         return -1;
+    if (strstr(said, "partial file") || strstr(said, "ended prematurely"))
+        return fail(f, RENDER_INVALID, "is cut off: it ends before its pictures do.");
     if (f->last < f->first || !f->per_num || !f->per_den)
         return 0; /* no picture in it */
     if (f->wide > PICTURE_SIDE || f->high > PICTURE_SIDE) {

@@ -100,6 +100,17 @@ describe('films and recordings', { timeout: 240_000 }, () => {
             assert.ok(body.includes(`[00:00:00] ${SAID}`), body);
         }
     });
+    it('a film that was cut off is refused instead of being shortened', async () => {
+        run('ffmpeg', '-i', join(folder, 'film.mp4'), '-c', 'copy', '-movflags', '+faststart', join(folder, 'early.mp4'));
+        run('ffmpeg', '-i', join(folder, 'film.mp4'), '-c', 'copy', join(folder, 'film.mkv'));
+        for (const name of ['early.mp4', 'film.mkv']) {
+            const film = made(name);
+            assert.equal((await ask('openai-chat', name, film)).status, 200);
+            const reply = await ask('openai-chat', name, film.subarray(0, film.length >> 1));
+            assert.equal(reply.status, 422, reply.text);
+            assert.match(reply.text, /attachments\[0\]: it is cut off/);
+        }
+    });
     it('what claims to be a film or a recording and is none is refused by name', async () => {
         const film = made('film.mp4');
         const broken = Buffer.concat([film.subarray(0, 64), Buffer.alloc(4096, 0x41)]);
