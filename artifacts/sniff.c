@@ -20,7 +20,7 @@ static uint32_t little(struct span b, size_t at, unsigned n)
 }
 
 /* An OpenDocument or EPUB file begins with a member `mimetype`, stored as it is (OCF 3.3, section 4.3). */
-static const char *zip_mimetype(struct span b)
+static const char *mimetype_member(struct span b)
 {
     static const char *const known[][2] = {
         {"application/epub+zip", "epub"},
@@ -53,7 +53,7 @@ static size_t zip_directory(struct span b)
 
 static const char *sniff_zip(struct span b)
 {
-    const char *named = zip_mimetype(b), *office = NULL;
+    const char *named = mimetype_member(b), *office = NULL;
     bool types = false;
     size_t at = zip_directory(b);
     for (int i = 0; !named && i < ZIP_ENTRIES && at + 46 <= b.n && HAS(b, at, "PK\1\2"); i++) {

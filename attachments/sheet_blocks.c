@@ -28,7 +28,7 @@ static int by_place(const void *a, const void *b)
 
 static struct sheet_cell *cells_of(const struct sheet *s)
 {
-    return (struct sheet_cell *)(void *)(s->cells.data + s->cells.start);
+    return s->cells.n ? (struct sheet_cell *)(void *)(s->cells.data + s->cells.start) : NULL;
 }
 
 static size_t count_of(const struct sheet *s)
@@ -53,8 +53,7 @@ static int fill_merges(struct sheet *s)
         last_row = cells_of(s)[i].row > last_row ? cells_of(s)[i].row : last_row;
         last_column = cells_of(s)[i].column > last_column ? cells_of(s)[i].column : last_column;
     }
-    const struct sheet_merge *merges =
-        (const struct sheet_merge *)(const void *)(s->merges.data + s->merges.start);
+    const struct sheet_merge *merges = (const struct sheet_merge *)(const void *)buf_span(&s->merges).p;
     for (size_t i = 0; i < s->merges.n / sizeof *merges; i++) {
         const struct sheet_merge *m = &merges[i];
         const struct sheet_cell *first = find(s, n, m->first_row, m->first_column);

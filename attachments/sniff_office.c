@@ -33,7 +33,7 @@ static size_t zip_directory(struct span b)
 }
 
 /* An OpenDocument or EPUB file begins with a member `mimetype`, stored as it is (OCF 3.3, section 4.3). */
-static bool zip_mimetype(struct span b, struct media *out)
+static bool mimetype_member(struct span b, struct media *out)
 {
     static const struct {
         const char *said;
@@ -111,7 +111,7 @@ struct media sniff_zip(struct span b)
 {
     struct zip_names seen = {0};
     struct media found;
-    if (zip_mimetype(b, &found))
+    if (mimetype_member(b, &found))
         return found;
     size_t at = zip_directory(b);
     for (int i = 0; i < ZIP_ENTRIES && b.n >= 46 && at <= b.n - 46 && HAS(b, at, "PK\1\2"); i++) {
