@@ -74,8 +74,8 @@ static long number(const struct xml_node *node, const char *attribute, long othe
 static void name_it(struct word_style *style, const char *name, bool of_runs)
 {
     static const char *const titles[] = {"title", NULL};
-    static const char *const quotes[] = {"quote",      "intense quote", "intensequote",
-                                         "block text", "blocktext",     NULL};
+    static const char *const quotes[] = {
+        "quote", "quotations", "intense quote", "intensequote", "block text", "blocktext", NULL};
     static const char *const codes[] = {
         "source code", "sourcecode", "html preformatted", "htmlpreformatted",  "code", "code block",
         "codeblock",   "macro text", "macrotext",         "preformatted text", NULL};
