@@ -7,10 +7,12 @@
  */
 #include "providers/anthropic_messages.h"
 
+#include "providers/event.h"
 #include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
+#include "providers/shape.h"
 
 /* ---- requests ---- */
 
@@ -22,19 +24,11 @@ static bool is_forced_tool(struct span choice)
     return request_value_is(type, "any") || request_value_is(type, "tool");
 }
 
-static bool is_machine_format(struct span format)
-{
-    struct span type;
-    if (json_type(format) != JSON_OBJECT)
-        return false;
-    return !json_member(format, "type", &type) || !request_value_is(type, "text");
-}
-
 static bool is_machine_config(struct span config)
 {
     struct span format;
     return json_type(config) == JSON_OBJECT && json_member(config, "format", &format) &&
-           is_machine_format(format);
+           request_machine_format(format);
 }
 
 struct request_reading {
@@ -91,14 +85,8 @@ static void read_request(struct span body, struct request_facts *facts)
     facts->stream = json_type(r.stream) == JSON_TRUE;
     facts->place = r.system.n ? r.system : span_of(r.messages_key, 0);
     facts->machine_read =
-        is_machine_format(r.format) || is_machine_config(r.config) || is_forced_tool(r.tool);
+        request_machine_format(r.format) || is_machine_config(r.config) || is_forced_tool(r.tool);
     facts->explains_protocol = protocol_explained(r.system) || protocol_explained(r.messages);
-}
-
-static void insert(struct buf *room, size_t from, struct edits *edits, size_t at, size_t cut)
-{
-    if (!buf_full(room))
-        edits_add(edits, at, cut, span_from(buf_span(room), from));
 }
 
 static void add_block(struct span protocol, struct buf *room)
@@ -156,7 +144,7 @@ static void add_to_list(size_t at, struct span list, struct span protocol, struc
     if (last != list.p + 1)
         buf_addc(room, ',');
     add_block(protocol, room);
-    insert(room, from, edits, at + (size_t)(last - list.p), 0);
+    request_insert(room, from, edits, at + (size_t)(last - list.p), 0);
 }
 
 static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
@@ -175,7 +163,7 @@ static void add_protocol(struct span body, const struct request_facts *facts, st
         buf_adds(room, system.n ? "[" : "\"system\":[");
         add_block(protocol, room);
         buf_adds(room, system.n ? "]" : "],");
-        insert(room, from, edits, at, system.n);
+        request_insert(room, from, edits, at, system.n);
     }
 }
 
@@ -418,22 +406,15 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     struct rest rest;
     struct reading r = {.e = e, .rest = e->noting ? &rest : NULL};
     rest.any = false;
-    struct walk w = walk_event(e);
+    struct walk w;
     struct span key;
-    if (!walk_enter(&w, '{')) {
-        e->ends_stream = !e->whole && span_starts(e->json, "[DONE]"); /* of some gateways */
-        e->unreadable = !e->ends_stream;
+    if (!event_open(e, &w, true)) /* [DONE] is of some gateways */
         return;
-    }
     const char *start = w.at;
     while (walk_member(&w, &key))
         read_member(&w, key, &r);
-    const char *brace = w.at - 1;
-    if (!walk_done(&w)) {
-        e->n = e->nnotes = 0;
-        e->unreadable = true;
+    if (!event_close(e, &w, start))
         return;
-    }
     if (e->whole) {
         e->error = is_error(&r);
         e->ends_reply = r.content;
@@ -442,10 +423,6 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     }
     if (r.rest && e->error)
         notes_error(e, r.error);
-    e->report_at = e->json_at + (size_t)(brace - e->json.p);
-    while (start < brace && (*start == ' ' || *start == '\n' || *start == '\r' || *start == '\t'))
-        start++;
-    e->report_first = start == brace;
 }
 
 /* ---- events of our own ---- */
@@ -493,25 +470,12 @@ static void report_event(struct span shape, int64_t number, struct span report, 
 
 static const char *error_type(const struct error *e)
 {
-    switch (e->status) {
-    case 401:
-        return "authentication_error";
-    case 403:
-        return "permission_error";
-    case 404:
-        return "not_found_error";
-    case 408:
-    case 504:
-        return "timeout_error";
-    case 413:
-        return "request_too_large";
-    case 429:
-        return "rate_limit_error";
-    case 503:
-        return "overloaded_error";
-    default:
-        return e->status >= 500 ? "api_error" : "invalid_request_error";
-    }
+    static const struct shape_error_name names[] = {
+        {401, "authentication_error"}, {403, "permission_error"},  {404, "not_found_error"},
+        {408, "timeout_error"},        {413, "request_too_large"}, {429, "rate_limit_error"},
+        {503, "overloaded_error"},     {504, "timeout_error"},
+    };
+    return shape_error_name(e, names, sizeof names / sizeof names[0], "invalid_request_error", "api_error");
 }
 
 /* The code stands where the API has codes of its own, `details.error_code`, and beside the message, where
@@ -529,9 +493,7 @@ static void error_body(const struct error *e, struct buf *out)
 static void error_event(const struct error *e, bool named, struct buf *out)
 {
     (void)named; /* this API's errors always are */
-    buf_adds(out, "event: error\ndata: ");
-    error_body(e, out);
-    buf_adds(out, "\n\n");
+    shape_error_event(e, error_body, "error", "\n", out);
 }
 
 const struct dialect anthropic_messages = {

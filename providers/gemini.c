@@ -7,10 +7,12 @@
  */
 #include "providers/gemini.h"
 
+#include "providers/event.h"
 #include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
+#include "providers/shape.h"
 
 /* ---- requests ---- */
 
@@ -104,13 +106,6 @@ static bool is_empty(struct span container)
     return json_next(&it) != 1;
 }
 
-/* Adds one insertion of what was put into `room` since `from`. */
-static void insert(size_t at, size_t cut, const struct buf *room, size_t from, struct edits *edits)
-{
-    if (!buf_full(room))
-        edits_add(edits, at, cut, span_from(buf_span(room), from));
-}
-
 static void add_part(struct buf *room, const char *before, struct span protocol, const char *after)
 {
     buf_adds(room, before);
@@ -128,23 +123,23 @@ static void append_part(struct span body, struct span system, struct span protoc
     size_t from = room->n;
     if (!json_member(system, "parts", &parts)) {
         add_part(room, "\"parts\":[", protocol, is_empty(system) ? "]" : "],");
-        insert((size_t)(system.p - body.p) + 1, 0, room, from, edits);
+        request_insert(room, from, edits, (size_t)(system.p - body.p) + 1, 0);
         return;
     }
     size_t at = (size_t)(parts.p - body.p);
     switch (json_type(parts)) {
     case JSON_ARRAY:
         add_part(room, is_empty(parts) ? "" : ",", protocol, "");
-        insert(at + parts.n - 1, 0, room, from, edits);
+        request_insert(room, from, edits, at + parts.n - 1, 0);
         break;
     case JSON_OBJECT: /* one part may stand without its array */
         add_part(room, ",", protocol, "]");
         edits_add(edits, at, 0, SPAN_LIT("["));
-        insert(at + parts.n, 0, room, from, edits);
+        request_insert(room, from, edits, at + parts.n, 0);
         break;
     case JSON_NULL:
         add_part(room, "[", protocol, "]");
-        insert(at, parts.n, room, from, edits);
+        request_insert(room, from, edits, at, parts.n);
         break;
     default:
         break;
@@ -162,7 +157,7 @@ static void add_protocol(struct span body, const struct request_facts *facts, st
         break;
     case JSON_NULL:
         add_part(room, "{\"parts\":[", protocol, "]}");
-        insert((size_t)(system.p - body.p), system.n, room, from, edits);
+        request_insert(room, from, edits, (size_t)(system.p - body.p), system.n);
         break;
     case JSON_NONE:
         add_part(room, ",\"systemInstruction\":{\"parts\":[", protocol, "]}");
@@ -198,11 +193,10 @@ struct reading {
     bool bare;
 };
 
-/* Steps over a value that is more than text; null is nothing. */
+/* Steps over a value that is more than text. */
 static void skip_counted(struct walk *w, struct reading *r)
 {
-    struct span value;
-    if (walk_skip(w, &value) && json_type(value) != JSON_NULL)
+    if (event_says(w))
         r->bare = false;
 }
 
@@ -369,8 +363,7 @@ static void read_candidate(struct walk *w, struct reading *r)
         number = 0;
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
-    for (size_t i = first; i < e->n; i++)
-        e->deltas[i].channel = channel;
+    event_set_channel(e, first, channel);
     bool before = reply_ends_begin(&r->ends, channel);
     if (is_finish(reason) || e->whole) {
         e->may_go_on = e->may_go_on || !before || r->ends.repeated;
@@ -414,28 +407,16 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
 {
-    if (!e->whole && span_starts(e->json, "[DONE]")) { /* not Gemini's, but proxies in front of it add one */
-        e->ends_stream = true;
-        return;
-    }
     struct reading r = {.e = e, .ends = *ends, .bare = true};
-    struct walk w = walk_event(e);
+    struct walk w;
     struct span key;
-    if (!walk_enter(&w, '{')) {
-        e->unreadable = true;
+    if (!event_open(e, &w, true)) /* [DONE] is not Gemini's, but proxies in front of it add one */
         return;
-    }
     const char *start = w.at;
     while (walk_member(&w, &key))
         read_member(&w, key, &r);
-    const char *brace = w.at - 1;
-    if (!walk_done(&w)) {
-        e->n = 0;
-        e->unreadable = true;
-        e->error = e->may_go_on = false;
-        e->nnotes = 0;
+    if (!event_close(e, &w, start))
         return;
-    }
     if (e->n > 1)
         reply_event_ends_last(e);
     unsigned before = ends->count;
@@ -444,52 +425,26 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     /* Some models give more candidates than were asked for. */
     unsigned expected = ends->begun_count > choices ? ends->begun_count : choices;
     e->ends_reply = e->whole ? r.candidates : ends->count > before && ends->count >= expected;
-    e->report_at = e->json_at + (size_t)(brace - e->json.p);
-    while (start < brace && (*start == ' ' || *start == '\n' || *start == '\r' || *start == '\t'))
-        start++;
-    e->report_first = start == brace;
 }
 
 /* ---- events of our own ---- */
 
 /*
- * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a
- * comma before it: 0 ,"modelVersion":"gemini-2.5-flash","responseId":"…"
+ * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats:
+ * 0 "modelVersion":"gemini-2.5-flash","responseId":"…",
  */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
-    enum { LONGEST_VALUE = 160 };
     static const char *const names[] = {"modelVersion", "responseId", "createTime"};
-    buf_printf(out, "%u ", (unsigned)channel);
-    struct json_iter it = json_iter(e->json);
-    while (it.object && json_next(&it) == 1) {
-        if (json_type(it.value) != JSON_STRING || it.value.n > LONGEST_VALUE)
-            continue;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (json_key_is(&it, names[i])) {
-                buf_printf(out, ",\"%s\":", names[i]);
-                buf_add(out, it.value);
-            }
-    }
-}
-
-static struct span shape_members(struct span shape, struct span *channel)
-{
-    const char *blank = shape.n ? memchr(shape.p, ' ', shape.n) : NULL;
-    if (!blank) {
-        *channel = SPAN_LIT("0");
-        return span_of("", 0);
-    }
-    *channel = span_of(shape.p, (size_t)(blank - shape.p));
-    return span_from(shape, channel->n + 1);
+    shape_begin(channel, out);
+    shape_keep(e->json, names, sizeof names / sizeof names[0], true, out);
 }
 
 static void text_event(struct span shape, uint32_t channel, int64_t place, struct span escaped,
                        struct span tokens, struct buf *out)
 {
     (void)place;
-    struct span number;
-    struct span members = shape_members(shape, &number);
+    struct span number, members = shape_members(shape, &number);
     buf_adds(out, "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"");
     buf_add(out, escaped);
     buf_adds(out, "\"}],\"role\":\"model\"}");
@@ -499,21 +454,22 @@ static void text_event(struct span shape, uint32_t channel, int64_t place, struc
         buf_adds(out, "]}");
     }
     buf_printf(out, ",\"index\":%u}]", (unsigned)channel);
-    buf_add(out, members);
+    if (members.n) { /* they come last, so their own last comma goes before them */
+        buf_addc(out, ',');
+        buf_add(out, span_of(members.p, members.n - 1));
+    }
     buf_adds(out, "}\r\n\r\n");
 }
 
 static void report_event(struct span shape, int64_t place, struct span report, bool cut, struct buf *out)
 {
     (void)place;
-    struct span number;
-    struct span members = shape_members(shape, &number);
+    struct span number, members = shape_members(shape, &number);
     buf_adds(out, "data: {\"candidates\":[{\"finishReason\":");
     buf_adds(out, cut ? "\"OTHER\",\"index\":" : "\"STOP\",\"index\":");
     buf_add(out, number);
-    buf_adds(out, "}]");
+    buf_adds(out, "}],");
     buf_add(out, members);
-    buf_addc(out, ',');
     buf_add(out, report);
     buf_adds(out, "}\r\n\r\n");
 }
@@ -522,26 +478,12 @@ static void report_event(struct span shape, int64_t place, struct span report, b
 
 static const char *error_status_name(const struct error *e)
 {
-    switch (e->status) {
-    case 401:
-        return "UNAUTHENTICATED";
-    case 403:
-        return "PERMISSION_DENIED";
-    case 404:
-        return "NOT_FOUND";
-    case 408:
-    case 504:
-        return "DEADLINE_EXCEEDED";
-    case 429:
-        return "RESOURCE_EXHAUSTED";
-    case 500:
-        return "INTERNAL";
-    case 502:
-    case 503:
-        return "UNAVAILABLE";
-    default:
-        return e->status > 500 ? "INTERNAL" : "INVALID_ARGUMENT";
-    }
+    static const struct shape_error_name names[] = {
+        {401, "UNAUTHENTICATED"},   {403, "PERMISSION_DENIED"},  {404, "NOT_FOUND"},
+        {408, "DEADLINE_EXCEEDED"}, {429, "RESOURCE_EXHAUSTED"}, {502, "UNAVAILABLE"},
+        {503, "UNAVAILABLE"},       {504, "DEADLINE_EXCEEDED"},
+    };
+    return shape_error_name(e, names, sizeof names / sizeof names[0], "INVALID_ARGUMENT", "INTERNAL");
 }
 
 /* The code is an ErrorInfo's reason, as in Google's own errors; details of ours are a Struct. */
@@ -564,9 +506,7 @@ static void error_body(const struct error *e, struct buf *out)
 
 static void error_event(const struct error *e, bool named, struct buf *out)
 {
-    buf_adds(out, named ? "event: error\r\ndata: " : "data: ");
-    error_body(e, out);
-    buf_adds(out, "\r\n\r\n");
+    shape_error_event(e, error_body, named ? "error" : NULL, "\r\n", out);
 }
 
 const struct dialect gemini = {

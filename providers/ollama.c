@@ -8,10 +8,12 @@
  */
 #include "providers/ollama.h"
 
+#include "providers/event.h"
 #include "providers/notes.h"
 #include "providers/placing.h"
 #include "providers/protocol.h"
 #include "providers/request.h"
+#include "providers/shape.h"
 
 /* ---- requests ---- */
 
@@ -104,8 +106,7 @@ static void add_message(struct span body, struct span messages, struct span prot
     buf_adds(room, leading ? ",{\"role\":\"system\",\"content\":\"" : "{\"role\":\"system\",\"content\":\"");
     buf_add(room, protocol);
     buf_adds(room, leading || empty ? "\"}" : "\"},");
-    if (!buf_full(room))
-        edits_add(edits, (size_t)(at - body.p), 0, span_from(buf_span(room), from));
+    request_insert(room, from, edits, (size_t)(at - body.p), 0);
 }
 
 static void add_system(struct span body, const struct request_facts *facts, struct span protocol,
@@ -131,8 +132,7 @@ static void add_system(struct span body, const struct request_facts *facts, stru
         buf_add(room, protocol);
         buf_addc(room, '"');
     }
-    if (!buf_full(room))
-        edits_add(edits, at, cut, span_from(buf_span(room), from));
+    request_insert(room, from, edits, at, cut);
 }
 
 static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
@@ -296,58 +296,36 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
 {
     (void)choices;
     struct reading r = {.e = e, .bare = true};
-    struct walk w = walk_event(e);
+    struct walk w;
     struct span key;
-    if (!walk_enter(&w, '{')) {
-        e->unreadable = true;
+    if (!event_open(e, &w, false))
         return;
-    }
     const char *start = w.at;
     while (walk_member(&w, &key))
         read_member(&w, key, &r);
-    const char *brace = w.at - 1;
-    if (!walk_done(&w)) {
-        e->n = e->nnotes = 0;
-        e->unreadable = true;
-        e->more = e->error = false;
+    if (!event_close(e, &w, start))
         return;
-    }
     e->ends_reply = r.done || e->whole;
     e->bare = r.bare && r.text && !e->ends_reply;
     if (e->ends_reply) {
         reply_ends_add(ends, 0);
         reply_event_delta(e, DELTA_CHANNEL_END, 0, (struct span){0});
     }
-    e->report_at = e->json_at + (size_t)(brace - e->json.p);
-    while (start < brace && (*start == ' ' || *start == '\n' || *start == '\r' || *start == '\t'))
-        start++;
-    e->report_first = start == brace;
 }
 
 /* ---- events of our own ---- */
 
 /*
  * A shape is a letter, c for a chat and g for a generation, and the members that every line of a reply
- * repeats, each with a comma behind it: c"model":"llama3.2","created_at":"2026-11-01T10:00:00Z",
+ * repeats: c"model":"llama3.2","created_at":"2026-11-01T10:00:00Z",
  */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
-    enum { LONGEST_VALUE = 160 };
     static const char *const names[] = {"model", "created_at", "remote_model", "remote_host"};
     struct span response;
     (void)channel;
     buf_addc(out, json_member(e->json, "response", &response) ? 'g' : 'c');
-    struct json_iter it = json_iter(e->json);
-    while (it.object && json_next(&it) == 1) {
-        if (json_type(it.value) != JSON_STRING || it.value.n > LONGEST_VALUE)
-            continue;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (json_key_is(&it, names[i])) {
-                buf_printf(out, "\"%s\":", names[i]);
-                buf_add(out, it.value);
-                buf_addc(out, ',');
-            }
-    }
+    shape_keep(e->json, names, sizeof names / sizeof names[0], true, out);
 }
 
 /* A line up to and with its text. */
@@ -395,20 +373,19 @@ static void error_body(const struct error *e, struct buf *out)
     buf_adds(out, "{\"error\":\"");
     if (json_escape(span_str(e->message), out) < 0)
         return;
-    buf_printf(out, "\",\"code\":\"%s\"", error_name(e->code));
-    if (e->details[0]) {
-        buf_adds(out, ",\"details\":");
-        buf_adds(out, e->details);
-    }
+    buf_adds(out, "\",");
+    shape_error_members(e, out);
     buf_addc(out, '}');
 }
 
 static void error_event(const struct error *e, bool named, struct buf *out)
 {
-    if (named)
-        buf_adds(out, "event: error\ndata: ");
+    if (named) {
+        shape_error_event(e, error_body, "error", "\n", out);
+        return;
+    }
     error_body(e, out);
-    buf_adds(out, named ? "\n\n" : "\n");
+    buf_addc(out, '\n');
 }
 
 const struct dialect ollama = {

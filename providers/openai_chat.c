@@ -5,15 +5,20 @@
  * (message.content in a whole reply), a string, a part, or an array of either. Where a chunk has a message
  * beside its delta (Perplexity), that is the text up to there once more. Reasoning, refusals, tool calls and
  * audio are no text; all but the last are noted for whoever records the conversation.
+ *
+ * The `content_filter_offsets` of Azure's asynchronous filter are passed as they come, also when text was
+ * taken out: streams that were recorded count them from the beginning of the prompt as the server renders it,
+ * which nobody else knows, so there is nothing to say where in the reply they point.
  */
 #include "providers/openai_chat.h"
 
 #include <stdint.h>
 
+#include "providers/event.h"
 #include "providers/notes.h"
+#include "providers/openai.h"
 #include "providers/placing.h"
-#include "providers/protocol.h"
-#include "providers/walk.h"
+#include "providers/shape.h"
 
 /* A member that is null says nothing, and does not keep an emptied event alive. */
 static inline bool is_something(struct span value)
@@ -24,163 +29,6 @@ static inline bool is_something(struct span value)
 static inline bool is_string(struct span value)
 {
     return value.p[0] == '"';
-}
-
-/* ---- requests ---- */
-
-static bool is_forced_tool(struct span choice)
-{
-    struct span inside = json_inside(choice), type, allowed, mode;
-    switch (json_type(choice)) {
-    case JSON_STRING:
-        return json_inside_is(inside, "required") || json_inside_is(inside, "any");
-    case JSON_OBJECT:
-        if (!json_member(choice, "type", &type) || json_type(type) != JSON_STRING ||
-            !json_inside_is(json_inside(type), "allowed_tools"))
-            return true;
-        return json_member(choice, "allowed_tools", &allowed) && json_member(allowed, "mode", &mode) &&
-               json_type(mode) == JSON_STRING && json_inside_is(json_inside(mode), "required");
-    default:
-        return false;
-    }
-}
-
-static bool is_machine_format(struct span format)
-{
-    struct span type;
-    if (json_type(format) != JSON_OBJECT)
-        return false;
-    return !json_member(format, "type", &type) || json_type(type) != JSON_STRING ||
-           !json_inside_is(json_inside(type), "text");
-}
-
-/* Members with which vLLM and llama.cpp force the reply's grammar. */
-static bool is_grammar(const struct walk *w, struct span key)
-{
-    static const char *const names[] = {"structured_outputs", "guided_json", "guided_regex", "guided_choice",
-                                        "guided_grammar",     "json_schema", "grammar"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (walk_key_is(w, key, names[i]))
-            return true;
-    return false;
-}
-
-static unsigned read_choices(struct span n)
-{
-    int64_t value;
-    return json_int(n, &value) && value >= 1 && value <= LIMIT_CHANNELS ? (unsigned)value : 1;
-}
-
-struct request_reading {
-    struct request_facts *facts;
-    bool format, tool, grammar;
-};
-
-static void read_request_member(struct walk *w, struct span key, const char *key_at,
-                                struct request_reading *r)
-{
-    struct request_facts *facts = r->facts;
-    struct walk named = *w; /* the key's spelling, whatever the value does to the walk */
-    struct span value;
-    if (!walk_skip(w, &value))
-        return;
-    struct span whole = span_of(key_at, (size_t)(value.p + value.n - key_at));
-    enum json_type type = json_type(value);
-    if (walk_key_is(&named, key, "model")) {
-        facts->model = type == JSON_STRING ? json_inside(value) : span_of("", 0);
-    } else if (walk_key_is(&named, key, "stream")) {
-        facts->stream = type == JSON_TRUE;
-    } else if (walk_key_is(&named, key, "store")) {
-        facts->kept = type == JSON_TRUE;
-    } else if (walk_key_is(&named, key, "n")) {
-        facts->choices = read_choices(value);
-    } else if (walk_key_is(&named, key, "messages")) {
-        facts->place = value;
-    } else if (walk_key_is(&named, key, "response_format")) {
-        r->format = is_machine_format(value);
-    } else if (walk_key_is(&named, key, "tool_choice") || walk_key_is(&named, key, "function_call")) {
-        r->tool = is_forced_tool(value);
-    } else if (walk_key_is(&named, key, "hw")) {
-        facts->repeated = facts->hw_whole.n ? "hw" : facts->repeated;
-        facts->hw = value;
-        facts->hw_whole = whole;
-    } else if (walk_key_is(&named, key, "attachments")) {
-        facts->repeated = facts->attachments_whole.n ? "attachments" : facts->repeated;
-        facts->attachments = value;
-        facts->attachments_whole = whole;
-    } else if (is_grammar(&named, key)) {
-        r->grammar = r->grammar || type != JSON_NULL;
-    }
-}
-
-static void read_request(struct span body, struct request_facts *facts)
-{
-    *facts = (struct request_facts){.choices = 1};
-    struct request_reading r = {.facts = facts};
-    struct walk w = walk_text(body);
-    struct span key;
-    if (walk_peek(&w) != '{')
-        return;
-    const char *start = w.at;
-    walk_enter(&w, '{');
-    while (walk_member(&w, &key))
-        read_request_member(&w, key, key.p - 1, &r);
-    const char *end = w.at;
-    if (!walk_done(&w) || json_type(facts->place) != JSON_ARRAY) {
-        *facts = (struct request_facts){.choices = 1};
-        return;
-    }
-    facts->machine_read = r.format || r.tool || r.grammar;
-    facts->explains_protocol = protocol_explained(facts->place);
-    facts->root = span_of(start, (size_t)(end - start));
-}
-
-/* "system" or "developer", or NULL for any other role, of the message that comes next. Reads to the role and
- * no further: what follows it is mostly the long part. */
-static const char *next_system_role(struct walk w)
-{
-    struct span key, value;
-    if (!walk_enter(&w, '{'))
-        return NULL;
-    while (walk_member(&w, &key)) {
-        bool role = walk_key_is(&w, key, "role");
-        if (!walk_skip(&w, &value))
-            return NULL;
-        if (role && is_string(value))
-            return json_inside_is(json_inside(value), "system")      ? "system"
-                   : json_inside_is(json_inside(value), "developer") ? "developer"
-                                                                     : NULL;
-    }
-    return NULL;
-}
-
-/* Right behind the leading system messages, so that a prompt cache that knows the caller's beginning still
- * matches it. */
-static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
-                         struct buf *room, struct edits *edits)
-{
-    const char *at = facts->place.p + 1, *role = "system", *its;
-    struct walk w = walk_text(facts->place);
-    struct span message;
-    bool leading = false, empty = true;
-    walk_enter(&w, '[');
-    while (walk_item(&w)) {
-        empty = false;
-        its = next_system_role(w);
-        if (!its || !walk_skip(&w, &message))
-            break;
-        role = its;
-        leading = true;
-        at = message.p + message.n;
-    }
-    size_t from = room->n;
-    buf_adds(room, leading ? ",{\"role\":\"" : "{\"role\":\"");
-    buf_adds(room, role);
-    buf_adds(room, "\",\"content\":\"");
-    buf_add(room, protocol);
-    buf_adds(room, leading || empty ? "\"}" : "\"},");
-    if (!buf_full(room))
-        edits_add(edits, (size_t)(at - body.p), 0, span_from(buf_span(room), from));
 }
 
 /* ---- events ---- */
@@ -195,8 +43,7 @@ struct reading {
 
 static void skip_counted(struct walk *w, struct reading *r)
 {
-    struct span value;
-    if (walk_skip(w, &value) && is_something(value))
+    if (event_says(w))
         r->bare = false;
 }
 
@@ -454,8 +301,7 @@ static bool read_whole_message(struct walk *w, struct reading *r)
 {
     size_t from = r->e->n, notes = r->e->nnotes;
     bool object = read_message(w, r);
-    for (size_t i = from; i < r->e->n; i++)
-        r->e->deltas[i].channel = FROM_MESSAGE;
+    event_set_channel(r->e, from, FROM_MESSAGE);
     if (!r->e->whole) /* in a stream it says again what the deltas said */
         r->e->nnotes = notes;
     return object;
@@ -515,8 +361,7 @@ static void read_choice(struct walk *w, struct reading *r)
         message_repeats(e, first);
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
-    for (size_t i = first; i < e->n; i++)
-        e->deltas[i].channel = channel;
+    event_set_channel(e, first, channel);
     if (is_finish(reason) || e->whole) {
         reply_ends_add(&r->ends, channel);
         reply_event_delta(e, DELTA_CHANNEL_END, channel, (struct span){0});
@@ -643,88 +488,60 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
 {
-    if (!e->whole && span_starts(e->json, "[DONE]")) {
-        e->ends_stream = true;
-        return;
-    }
     struct reading r = {.e = e, .ends = *ends, .bare = true};
-    struct walk w = walk_event(e);
+    struct walk w;
     struct span key;
-    if (!walk_enter(&w, '{')) {
-        e->unreadable = true;
+    if (!event_open(e, &w, true))
         return;
-    }
     const char *start = w.at;
     while (walk_member(&w, &key))
         read_member(&w, key, &r);
-    const char *brace = w.at - 1;
-    if (!walk_done(&w)) {
-        e->n = e->nnotes = 0;
-        e->unreadable = true;
-        e->error = false;
+    if (!event_close(e, &w, start))
         return;
-    }
     if (e->n > 1)
         reply_event_ends_last(e);
     unsigned before = ends->count;
     *ends = r.ends;
     e->bare = r.bare && r.choices;
     e->ends_reply = e->whole ? r.choices : ends->count > before && ends->count >= choices;
-    e->report_at = e->json_at + (size_t)(brace - e->json.p);
-    while (start < brace && (*start == ' ' || *start == '\n' || *start == '\r' || *start == '\t'))
-        start++;
-    e->report_first = start == brace;
 }
 
 /* ---- events of our own ---- */
 
 /*
- * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, each with a
- * comma behind it: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
+ * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, as they are
+ * spelt there: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
  */
-/* The members that an event of our own repeats: those of the frame that are the same in every event, as they
- * are spelt there. */
 static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
 {
-    enum { LONGEST_VALUE = 160 };
     struct walk w = walk_text(e->json);
     struct span key, value;
-    buf_add_number(out, channel);
-    buf_addc(out, ' ');
+    shape_begin(channel, out);
     walk_enter(&w, '{');
     while (walk_member(&w, &key)) {
-        bool kept =
-            (is_frame(&w, key) && key.n != sizeof "obfuscation" - 1) || walk_key_is(&w, key, "provider");
+        bool padding = key.n == sizeof "obfuscation" - 1; /* of that length there is no other */
+        bool kept = (is_frame(&w, key) && !padding) || walk_key_is(&w, key, "provider");
         if (!walk_skip(&w, &value))
             break;
-        if (!kept || value.n > LONGEST_VALUE || value.p[0] == '{' || value.p[0] == '[')
-            continue;
-        buf_addc(out, '"');
-        buf_add(out, key);
-        buf_adds(out, "\":");
-        buf_add(out, value);
-        buf_addc(out, ',');
+        if (kept)
+            shape_add(key, value, out);
     }
 }
 
-static struct span shape_members(struct span shape, struct span *channel)
+/* What every event of our own begins with. Answers the digits of the shape's channel. */
+static struct span begin_event(struct span shape, struct buf *out)
 {
-    const char *blank = shape.n ? memchr(shape.p, ' ', shape.n) : NULL;
-    if (!blank) {
-        *channel = SPAN_LIT("0");
-        return SPAN_LIT("\"object\":\"chat.completion.chunk\",");
-    }
-    *channel = span_of(shape.p, (size_t)(blank - shape.p));
-    return span_from(shape, channel->n + 1);
+    struct span index, members = shape_members(shape, &index);
+    buf_adds(out, "data: {");
+    buf_add(out, index.p == shape.p ? members : SPAN_LIT("\"object\":\"chat.completion.chunk\","));
+    return index;
 }
 
 static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
                        struct span tokens, struct buf *out)
 {
-    struct span index;
     (void)number;
-    buf_adds(out, "data: {");
-    buf_add(out, shape_members(shape, &index));
+    begin_event(shape, out);
     buf_printf(out, "\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"", (unsigned)channel);
     buf_add(out, escaped);
     buf_adds(out, "\"}");
@@ -738,10 +555,8 @@ static void text_event(struct span shape, uint32_t channel, int64_t number, stru
 
 static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
 {
-    struct span index;
     (void)number;
-    buf_adds(out, "data: {");
-    buf_add(out, shape_members(shape, &index));
+    struct span index = begin_event(shape, out);
     buf_adds(out, "\"choices\":[{\"index\":");
     buf_add(out, index);
     buf_adds(out, ",\"delta\":{},\"finish_reason\":");
@@ -750,53 +565,22 @@ static void report_event(struct span shape, int64_t number, struct span report, 
     buf_adds(out, "}\n\n");
 }
 
-/* ---- errors ---- */
-
-static const char *error_type(const struct error *e)
-{
-    switch (e->status) {
-    case 401:
-        return "authentication_error";
-    case 403:
-        return "permission_error";
-    case 429:
-        return "rate_limit_error";
-    default:
-        return e->status >= 500 ? "server_error" : "invalid_request_error";
-    }
-}
-
-void openai_chat_error_body(const struct error *e, struct buf *out)
-{
-    buf_adds(out, "{\"error\":{\"message\":\"");
-    if (json_escape(span_str(e->message), out) < 0)
-        return;
-    buf_printf(out, "\",\"type\":\"%s\",\"param\":null,\"code\":\"%s\"", error_type(e), error_name(e->code));
-    if (e->details[0]) {
-        buf_adds(out, ",\"details\":");
-        buf_adds(out, e->details);
-    }
-    buf_adds(out, "}}");
-}
-
 static void error_event(const struct error *e, bool named, struct buf *out)
 {
-    buf_adds(out, named ? "event: error\ndata: " : "data: ");
-    openai_chat_error_body(e, out);
-    buf_adds(out, "\n\n");
+    shape_error_event(e, openai_error_body, named ? "error" : NULL, "\n", out);
 }
 
 const struct dialect openai_chat = {
     .api = API_OPENAI_CHAT,
-    .request = read_request,
-    .add_protocol = add_protocol,
+    .request = openai_chat_request,
+    .add_protocol = openai_chat_add_protocol,
     .place = place_openai_chat,
     .event = read_event,
     .keep_shape = keep_shape,
     .text_event = text_event,
     .report_event = report_event,
     .offsets = OFFSETS_POINTS,
-    .error_body = openai_chat_error_body,
+    .error_body = openai_error_body,
     .error_event = error_event,
     .keep_alive = ": keep-alive\n\n",
 };

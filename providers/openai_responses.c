@@ -11,107 +11,11 @@
  */
 #include "providers/openai_responses.h"
 
+#include "providers/event.h"
 #include "providers/notes.h"
-#include "providers/openai_chat.h"
+#include "providers/openai.h"
 #include "providers/placing.h"
-#include "providers/protocol.h"
 #include "providers/request.h"
-
-/* ---- requests ---- */
-
-static bool is_forced_tool(struct span choice)
-{
-    struct span type, mode;
-    if (json_type(choice) == JSON_STRING)
-        return request_value_is(choice, "required") || request_value_is(choice, "any");
-    if (json_type(choice) != JSON_OBJECT)
-        return false;
-    if (!json_member(choice, "type", &type) || !request_value_is(type, "allowed_tools"))
-        return true;
-    return json_member(choice, "mode", &mode) && request_value_is(mode, "required");
-}
-
-static bool is_machine_text(struct span text)
-{
-    struct span format, type;
-    if (json_type(text) != JSON_OBJECT || !json_member(text, "format", &format) ||
-        json_type(format) != JSON_OBJECT)
-        return false;
-    return !json_member(format, "type", &type) || !request_value_is(type, "text");
-}
-
-struct request_reading {
-    struct span model, stream, store, instructions, input, text, tool;
-    const char *key; /* of `input`, or else of the first member that is not Penstock's own */
-};
-
-static void read_request_member(void *arg, const struct request_member *m)
-{
-    struct request_reading *r = arg;
-    const char *quote = m->key.p - 1;
-    if (!r->key)
-        r->key = quote;
-    if (request_member_is(m, "model")) {
-        r->model = m->value;
-    } else if (request_member_is(m, "stream")) {
-        r->stream = m->value;
-    } else if (request_member_is(m, "store")) {
-        r->store = m->value;
-    } else if (request_member_is(m, "instructions")) {
-        r->instructions = m->value;
-    } else if (request_member_is(m, "input")) {
-        r->input = m->value;
-        r->key = quote;
-    } else if (request_member_is(m, "text")) {
-        r->text = m->value;
-    } else if (request_member_is(m, "tool_choice")) {
-        r->tool = m->value;
-    }
-}
-
-static bool is_one_of(struct span value, enum json_type a, enum json_type b)
-{
-    enum json_type type = json_type(value);
-    return value.n == 0 || type == a || type == b || type == JSON_NULL;
-}
-
-/* The place is the value of `instructions`, or empty, before the key of a member, when there is none. */
-static void read_request(struct span body, struct request_facts *facts)
-{
-    struct request_reading r = {.key = NULL};
-    if (!request_read(body, facts, read_request_member, &r))
-        return;
-    if (!r.key || !is_one_of(r.instructions, JSON_STRING, JSON_NULL) ||
-        !is_one_of(r.input, JSON_STRING, JSON_ARRAY)) {
-        request_reset(facts);
-        return;
-    }
-    if (json_type(r.model) == JSON_STRING)
-        facts->model = json_inside(r.model);
-    facts->stream = json_type(r.stream) == JSON_TRUE;
-    facts->kept = json_type(r.store) != JSON_FALSE;
-    facts->place = r.instructions.n ? r.instructions : span_of(r.key, 0);
-    facts->machine_read = is_machine_text(r.text) || is_forced_tool(r.tool);
-    facts->explains_protocol = protocol_explained(r.instructions) || protocol_explained(r.input);
-}
-
-static void add_protocol(struct span body, const struct request_facts *facts, struct span protocol,
-                         struct buf *room, struct edits *edits)
-{
-    size_t at = (size_t)(facts->place.p - body.p), cut = 0, from = room->n;
-    if (json_type(facts->place) == JSON_STRING && facts->place.n) {
-        at += facts->place.n - 1;
-        buf_adds(room, "\\n\\n");
-        buf_add(room, protocol);
-    } else {
-        cut = facts->place.n; /* null */
-        buf_adds(room, cut ? "\"" : "\"instructions\":\"");
-        buf_add(room, protocol);
-        buf_adds(room, cut ? "\"" : "\",");
-    }
-    if (!buf_full(room))
-        edits_add(edits, at, cut, span_from(buf_span(room), from));
-}
 
 /* ---- events ---- */
 
@@ -345,12 +249,8 @@ static void read_output(struct reading *r, struct span output)
 /* The report's place in an object. */
 static void set_report(struct reply_event *e, struct span object)
 {
-    const char *p = object.p + 1, *end = object.p + object.n - 1;
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
-        p++;
     e->ends_reply = true;
-    e->report_at = e->json_at + (size_t)(end - e->json.p);
-    e->report_first = p == end;
+    event_report_in(e, object.p + 1, object.p + object.n - 1);
 }
 
 /* A Response object, whole or in an event. */
@@ -623,140 +523,19 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     }
 }
 
-/* ---- events of our own ---- */
-
-enum { FRAME = 'r' }; /* first byte of the shape of an event that begins a reply */
-
-static void keep_members(struct span object, const char *const *names, size_t n, struct buf *out)
-{
-    enum { LONGEST_VALUE = 160 };
-    struct json_iter it = json_iter(object);
-    while (it.object && json_next(&it) == 1) {
-        enum json_type type = json_type(it.value);
-        if (type == JSON_OBJECT || type == JSON_ARRAY || it.value.n > LONGEST_VALUE)
-            continue;
-        for (size_t i = 0; i < n; i++)
-            if (json_key_is(&it, names[i])) {
-                buf_printf(out, "\"%s\":", names[i]);
-                buf_add(out, it.value);
-                buf_addc(out, ',');
-            }
-    }
-}
-
-/*
- * The members that say where in the reply a text is, each with a comma behind it; or, behind an r, those that
- * say which reply it is.
- */
-static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
-{
-    static const char *const of_text[] = {"item_id", "output_index", "content_index"};
-    static const char *const of_reply[] = {"id", "object", "created_at", "model"};
-    struct span response;
-    (void)channel;
-    if (json_member(e->json, "response", &response)) {
-        buf_addc(out, FRAME);
-        keep_members(response, of_reply, sizeof of_reply / sizeof of_reply[0], out);
-    } else {
-        keep_members(e->json, of_text, sizeof of_text / sizeof of_text[0], out);
-    }
-}
-
-static void begin_event(const char *type, int64_t number, struct buf *out)
-{
-    buf_printf(out, "event: %s\ndata: {\"type\":\"%s\",", type, type);
-    if (number >= 0)
-        buf_printf(out, "\"sequence_number\":%lld,", (long long)number);
-}
-
-static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
-                       struct span tokens, struct buf *out)
-{
-    begin_event("response.output_text.delta", number, out);
-    if (shape.n && shape.p[0] != FRAME)
-        buf_add(out, shape);
-    else
-        buf_printf(out, "\"output_index\":%u,\"content_index\":%u,", (unsigned)channel >> 8,
-                   (unsigned)channel & 0xff);
-    buf_adds(out, "\"delta\":\"");
-    buf_add(out, escaped);
-    buf_adds(out, "\",\"logprobs\":[");
-    if (tokens.n)
-        buf_add(out, tokens);
-    buf_adds(out, "]}\n\n");
-}
-
-static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
-{
-    begin_event(cut ? "response.failed" : "response.completed", number, out);
-    buf_adds(out, "\"response\":{");
-    if (shape.n && shape.p[0] == FRAME)
-        buf_add(out, span_from(shape, 1));
-    else
-        buf_adds(out, "\"object\":\"response\",");
-    buf_adds(
-        out,
-        cut ? "\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"The provider broke "
-              "the reply off.\"},"
-            : "\"status\":\"completed\",\"error\":null,");
-    buf_adds(out, "\"incomplete_details\":null,\"output\":[],");
-    buf_add(out, report);
-    buf_adds(out, "}}\n\n");
-}
-
-/* What an artifact is in the lists of annotations. Its container is no container, but files are fetched
- * through any. */
-static void citation(struct span entry, size_t at, struct buf *out)
-{
-    static const char prefix[] = "\"file-hw-";
-    struct span id, filename;
-    if (!json_member(entry, "id", &id) || json_type(id) != JSON_STRING)
-        id = SPAN_LIT("\"\"");
-    if (!json_member(entry, "filename", &filename) || json_type(filename) != JSON_STRING)
-        filename = SPAN_LIT("\"\"");
-    buf_adds(out, "{\"type\":\"container_file_citation\",\"container_id\":\"cntr-hw-");
-    if (span_starts(id, prefix))
-        buf_add(out, span_of(id.p + sizeof prefix - 1, id.n - sizeof prefix));
-    buf_adds(out, "\",\"file_id\":");
-    buf_add(out, id);
-    buf_adds(out, ",\"filename\":");
-    buf_add(out, filename);
-    buf_printf(out, ",\"start_index\":%zu,\"end_index\":%zu}", at, at);
-}
-
-/* ---- errors ---- */
-
-/* In both shapes that clients know: with the error as an object, and flat. The number is filled in by whoever
- * puts it into a stream. */
-static void error_event(const struct error *e, bool named, struct buf *out)
-{
-    struct buf body;
-    (void)named; /* here it is always */
-    buf_init(&body, out->max);
-    openai_chat_error_body(e, &body);
-    begin_event("error", 0, out);
-    buf_printf(out, "\"code\":\"%s\",\"message\":\"", error_name(e->code));
-    if (json_escape(span_str(e->message), out) == 0) {
-        buf_adds(out, "\",\"param\":null,");
-        buf_add(out, span_from(buf_span(&body), 1));
-        buf_adds(out, "\n\n");
-    }
-    buf_free(&body);
-}
-
 const struct dialect openai_responses = {
     .api = API_OPENAI_RESPONSES,
-    .request = read_request,
-    .add_protocol = add_protocol,
+    .request = openai_responses_request,
+    .add_protocol = openai_responses_add_protocol,
     .place = place_openai_responses,
     .event = read_event,
-    .keep_shape = keep_shape,
-    .text_event = text_event,
-    .report_event = report_event,
-    .citation = citation,
+    .keep_shape = openai_responses_keep_shape,
+    .text_event = openai_responses_text_event,
+    .report_event = openai_responses_report_event,
+    .citation = openai_responses_citation,
     .offsets = OFFSETS_POINTS,
     .parts = true,
-    .error_body = openai_chat_error_body,
-    .error_event = error_event,
+    .error_body = openai_error_body,
+    .error_event = openai_responses_error_event,
     .keep_alive = ": keep-alive\n\n",
 };

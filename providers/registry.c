@@ -2,6 +2,7 @@
 #include "providers/dialect.h"
 #include "providers/gemini.h"
 #include "providers/ollama.h"
+#include "providers/openai.h"
 #include "providers/openai_chat.h"
 #include "providers/openai_responses.h"
 
@@ -18,7 +19,7 @@ const struct dialect *dialect_find(enum api api)
 
 void dialect_plain_error(const struct error *e, struct buf *out)
 {
-    openai_chat_error_body(e, out);
+    openai_error_body(e, out);
 }
 
 /* Cuts the last segment off; it is what stands behind the last slash. */

@@ -56,6 +56,20 @@ bool request_keeps_members(const struct request_facts *facts)
     return false;
 }
 
+bool request_machine_format(struct span format)
+{
+    struct span type;
+    if (json_type(format) != JSON_OBJECT)
+        return false;
+    return !json_member(format, "type", &type) || !request_value_is(type, "text");
+}
+
+void request_insert(const struct buf *room, size_t from, struct edits *edits, size_t at, size_t cut)
+{
+    if (!buf_full(room))
+        edits_add(edits, at, cut, span_from(buf_span(room), from));
+}
+
 void request_add_member(struct span body, struct span object, struct span member, struct edits *edits)
 {
     edits_add(edits, (size_t)(object.p - body.p) + object.n - 1, 0, member);

@@ -34,6 +34,11 @@ void request_reset(struct request_facts *facts);
 unsigned request_choices(struct span value);
 /* Whether the body's object has members that stay in it: others than Penstock's own. */
 bool request_keeps_members(const struct request_facts *facts) MUST_USE;
+/* Whether a `format` (response_format …) asks for something else than text. */
+bool request_machine_format(struct span format) MUST_USE;
+/* Adds one edit: `cut` bytes at `at` of the body make room for what was put into `room` from `from` on.
+ * Nothing when the room was too small. */
+void request_insert(const struct buf *room, size_t from, struct edits *edits, size_t at, size_t cut);
 /* Adds what puts a member (with its comma, none before it) at the end of the object; it has members. */
 void request_add_member(struct span body, struct span object, struct span member, struct edits *edits);
 

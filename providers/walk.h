@@ -189,8 +189,10 @@ static inline bool walk_skip(struct walk *w, struct span *value)
     return true;
 }
 
-/* Of the key that walk_member has just answered. */
-static inline bool walk_key_is(const struct walk *w, struct span key, const char *name)
+/* Of the key that walk_member has just answered. Inlined always: names are known there, and so are their
+ * lengths. */
+static inline __attribute__((always_inline)) bool walk_key_is(const struct walk *w, struct span key,
+                                                              const char *name)
 {
     size_t n = strlen(name);
     return w->escaped ? json_inside_is(key, name) : key.n == n && memcmp(key.p, name, n) == 0;
