@@ -1,13 +1,5 @@
 /* The dialect of Anthropic's Messages: what a request says, where the protocol goes, what an event says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "providers/dialect.h"
-
-enum { ROOM = 1 << 16 };
+#include "dialect_test.h"
 
 static const struct dialect *messages(void)
 {
@@ -19,84 +11,56 @@ static const struct dialect *messages(void)
 static void test_request_facts(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body;
-        bool usable, stream, machine, explained;
-    } table[] = {
-        {"{\"messages\":[]}", true, false, false, false},
-        {" {\"stream\":true,\"n\":2,\"messages\":[]}\n", true, true, false, false},
-        {"{\"stream\":1,\"messages\":[]}", true, false, false, false},
-        {"{\"messages\":[],\"str\\u0065am\":true}", true, true, false, false},
-        {"{\"messages\":[1,2],\"system\":\"a\"}", true, false, false, false},
-        {"{\"messages\":[],\"system\":null}", true, false, false, false},
-        {"{\"messages\":[],\"system\":[]}", true, false, false, false},
-        {"{\"messages\":[],\"system\":{\"type\":\"text\"}}", false, false, false, false},
-        {"{\"messages\":[],\"system\":7}", false, false, false, false},
-        {"{\"messages\":{}}", false, false, false, false},
-        {"{\"messages\":[],\"messages\":null}", false, false, false, false},
-        {"{\"system\":\"x\"}", false, false, false, false},
-        {"[{\"messages\":[]}]", false, false, false, false},
-        {"{\"messages\":[]", false, false, false, false},
-        {"{\"messages\":[]} x", false, false, false, false},
-        {"{\"messages\":[],}", false, false, false, false},
-        {"", false, false, false, false},
-        {"{\"messages\":[],\"tool_choice\":{\"type\":\"auto\"}}", true, false, false, false},
-        {"{\"messages\":[],\"tool_choice\":{\"type\":\"none\"}}", true, false, false, false},
-        {"{\"messages\":[],\"tool_choice\":{\"type\":\"any\"}}", true, false, true, false},
-        {"{\"messages\":[],\"tool_choice\":{\"name\":\"f\",\"type\":\"t\\u006fol\"}}", true, false, true,
-         false},
-        {"{\"messages\":[],\"tool_choice\":{\"name\":\"f\"}}", true, false, false, false},
-        {"{\"messages\":[],\"output_config\":{\"effort\":\"low\"}}", true, false, false, false},
-        {"{\"messages\":[],\"output_config\":{\"format\":null}}", true, false, false, false},
-        {"{\"messages\":[],\"output_config\":{\"format\":{\"type\":\"text\"}}}", true, false, false, false},
-        {"{\"messages\":[],\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":{}}}}", true,
-         false, true, false},
-        {"{\"messages\":[],\"output_format\":{\"type\":\"json_schema\"}}", true, false, true, false},
-        {"{\"messages\":[{\"role\":\"user\",\"content\":\"write <<<HW_ATTACHMENT blocks\"}]}", true, false,
-         false, true},
-        {"{\"system\":\"\\u003c<<hw_attachment\",\"messages\":[]}", true, false, false, true},
-        {"{\"system\":[{\"type\":\"text\",\"text\":\"<<<HW_ATTACHMENT\"}],\"messages\":[]}", true, false,
-         false, true},
-        {"{\"messages\":[],\"metadata\":{\"user_id\":\"<<<HW_ATTACHMENT\"}}", true, false, false, false},
+    static const struct facts_case table[] = {
+        {"{\"messages\":[]}", "usable "},
+        {" {\"stream\":true,\"n\":2,\"messages\":[]}\n", "usable stream "},
+        {"{\"stream\":1,\"messages\":[]}", "usable "},
+        {"{\"messages\":[],\"str\\u0065am\":true}", "usable stream "},
+        {"{\"messages\":[1,2],\"system\":\"a\"}", "usable "},
+        {"{\"messages\":[],\"system\":null}", "usable "},
+        {"{\"messages\":[],\"system\":[]}", "usable "},
+        {"{\"messages\":[],\"system\":{\"type\":\"text\"}}", ""},
+        {"{\"messages\":[],\"system\":7}", ""},
+        {"{\"messages\":{}}", ""},
+        {"{\"messages\":[],\"messages\":null}", ""},
+        {"{\"system\":\"x\"}", ""},
+        {"[{\"messages\":[]}]", ""},
+        {"{\"messages\":[]", ""},
+        {"{\"messages\":[]} x", ""},
+        {"{\"messages\":[],}", ""},
+        {"", ""},
+        {"{\"messages\":[],\"tool_choice\":{\"type\":\"auto\"}}", "usable "},
+        {"{\"messages\":[],\"tool_choice\":{\"type\":\"none\"}}", "usable "},
+        {"{\"messages\":[],\"tool_choice\":{\"type\":\"any\"}}", "usable machine "},
+        {"{\"messages\":[],\"tool_choice\":{\"name\":\"f\",\"type\":\"t\\u006fol\"}}", "usable machine "},
+        {"{\"messages\":[],\"tool_choice\":{\"name\":\"f\"}}", "usable "},
+        {"{\"messages\":[],\"output_config\":{\"effort\":\"low\"}}", "usable "},
+        {"{\"messages\":[],\"output_config\":{\"format\":null}}", "usable "},
+        {"{\"messages\":[],\"output_config\":{\"format\":{\"type\":\"text\"}}}", "usable "},
+        {"{\"messages\":[],\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":{}}}}",
+         "usable machine "},
+        {"{\"messages\":[],\"output_format\":{\"type\":\"json_schema\"}}", "usable machine "},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"write <<<HW_ATTACHMENT blocks\"}]}",
+         "usable explained "},
+        {"{\"system\":\"\\u003c<<hw_attachment\",\"messages\":[]}", "usable explained "},
+        {"{\"system\":[{\"type\":\"text\",\"text\":\"<<<HW_ATTACHMENT\"}],\"messages\":[]}",
+         "usable explained "},
+        {"{\"messages\":[],\"metadata\":{\"user_id\":\"<<<HW_ATTACHMENT\"}}", "usable "},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        messages()->request(span_str(table[i].body), &facts);
-        if ((facts.root.n > 0) != table[i].usable || facts.stream != table[i].stream ||
-            facts.machine_read != table[i].machine || facts.explains_protocol != table[i].explained ||
-            facts.choices != 1)
-            fail_msg("%s", table[i].body);
-    }
+    check_facts(messages(), table, sizeof table / sizeof table[0]);
 }
 
 static void test_request_keys(void **state)
 {
     (void)state;
-    static const char body[] = " { \"hw\" : {\"org\":\"a\"} , \"model\":\"x\\n\",\"model\":\"y\", "
-                               "\"messages\":[], \"attachments\":[ ] }";
-    struct request_facts facts;
-    messages()->request(span_str(body), &facts);
-    assert_true(span_is(facts.hw, "{\"org\":\"a\"}"));
-    assert_true(span_is(facts.hw_whole, "\"hw\" : {\"org\":\"a\"}"));
-    assert_true(span_is(facts.attachments, "[ ]"));
-    assert_true(span_is(facts.attachments_whole, "\"attachments\":[ ]"));
-    assert_true(span_is(facts.model, "y"));
-    assert_int_equal(facts.root.n, sizeof body - 2);
-    assert_null(facts.repeated);
-    messages()->request(SPAN_LIT("{\"hw\":1,\"messages\":[],\"h\\u0077\":2}"), &facts);
-    assert_string_equal(facts.repeated, "hw");
-    messages()->request(SPAN_LIT("{\"attachments\":[],\"messages\":[],\"attachments\":[]}"), &facts);
-    assert_string_equal(facts.repeated, "attachments");
+    check_own_keys(messages(), "\"messages\":[]");
 }
 
-/* Penstock's keys out and the protocol in, as a consult is sent. */
 static void test_add_protocol(void **state)
 {
     (void)state;
 #define P "{\"type\":\"text\",\"text\":\"say \\\"<<<\\\"\\nplease\"}"
-    static const struct {
-        const char *body, *want;
-    } table[] = {
+    static const struct protocol_case table[] = {
         {"{\"messages\":[]}", "{\"system\":[" P "],\"messages\":[]}"},
         {"{ \"max_tokens\" : 1e3 , \"messages\" : [ ] }",
          "{ \"max_tokens\" : 1e3 , \"system\":[" P "],\"messages\" : [ ] }"},
@@ -122,57 +86,15 @@ static void test_add_protocol(void **state)
          "{\"messages\":[],\"system\":[{\"type\":\"text\",\"text\":\"a\"}," P "]}"},
     };
 #undef P
-    static const char *const ours[] = {"hw", "attachments"};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        struct edits edits = {0};
-        struct span body = span_str(table[i].body), value;
-        struct buf room, out;
-        buf_init(&room, ROOM);
-        buf_init(&out, ROOM);
-        messages()->request(body, &facts);
-        json_remove_members(body, facts.root, ours, 2, &edits);
-        messages()->add_protocol(body, &facts, SPAN_LIT("say \\\"<<<\\\"\\nplease"), &room, &edits);
-        assert_int_equal(edits_apply(&edits, body, &out), 0);
-        assert_string_equal(buf_cstr(&out), table[i].want);
-        assert_true(json_document(buf_span(&out), &value));
-        edits_free(&edits);
-        buf_free(&room);
-        buf_free(&out);
-    }
+    check_protocol(messages(), "say \\\"<<<\\\"\\nplease", table, sizeof table / sizeof table[0]);
 }
 
 /* ---- events ---- */
 
-/* What an event says, in words: t0=text, e0 for ends, then the marks. */
-static const char *describe(struct span raw, bool whole, struct buf *out)
-{
-    struct reply_event e = {0};
-    struct reply_ends ends = {0};
-    reply_event_reset(&e, raw);
-    e.json = raw;
-    e.whole = whole;
-    messages()->event(&e, 1, &ends);
-    buf_reset(out);
-    for (size_t i = 0; i < e.n; i++) {
-        assert_true(e.deltas[i].kind == DELTA_TEXT || e.deltas[i].kind == DELTA_CHANNEL_END);
-        buf_printf(out, "%c%u=%.*s ", e.deltas[i].kind == DELTA_TEXT ? 't' : 'e', e.deltas[i].channel,
-                   (int)e.deltas[i].n, raw.p + e.deltas[i].at);
-    }
-    buf_printf(out, "%s%s%s%s", e.bare ? "bare " : "", e.error ? "error " : "", e.ends_stream ? "done " : "",
-               e.ends_reply ? "end " : "");
-    if (e.ends_reply)
-        assert_int_equal(raw.p[e.report_at], '}');
-    reply_event_free(&e);
-    return buf_cstr(out);
-}
-
 static void test_events(void **state)
 {
     (void)state;
-    static const struct {
-        const char *event, *want;
-    } table[] = {
+    static const struct event_case table[] = {
         {"{\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\\n\"}"
          "       }",
          "t1=a\\n bare "},
@@ -209,21 +131,21 @@ static void test_events(void **state)
         {"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":null}}",
          ""},
         {"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}",
-         "e0= "},
+         "e0 "},
         {"{\"type\":\"content_block_start\",\"index\":3,\"content_block\":{\"citations\":[],\"text\":\"a\","
          "\"type\":\"text\"}}",
          "t3=a "},
         {"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"web_search_tool_"
          "result\","
          "\"content\":[{\"type\":\"text\",\"text\":\"<<<HW_ATTACHMENT\"}]}}",
-         "e0= "},
-        {"{\"type\":\"content_block_stop\",\"index\":4  }", "e4= "},
+         "e0 "},
+        {"{\"type\":\"content_block_stop\",\"index\":4  }", "e4 "},
         {"{\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"content\":[],\"stop_reason\":null,"
          "\"usage\":{}}}",
-         ""},
+         "begins "},
         {"{\"type\":\"message_start\",\"message\":{\"content\":[{\"type\":\"thinking\",\"thinking\":\"x\"},"
          "{\"type\":\"text\",\"text\":\"a\"}]}}",
-         "t1=a "},
+         "t1=a begins "},
         {"{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},"
          "\"usage\":{\"output_tokens\":2}     }",
          "end "},
@@ -250,25 +172,19 @@ static void test_events(void **state)
         {"[1]", ""},
         {"", ""},
     };
-    struct buf out;
-    buf_init(&out, ROOM);
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        assert_string_equal(describe(span_str(table[i].event), false, &out), table[i].want);
-    buf_free(&out);
+    check_events(messages(), false, table, sizeof table / sizeof table[0]);
 }
 
 static void test_whole(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body, *want;
-    } table[] = {
+    static const struct event_case table[] = {
         {" {\"id\":\"m\",\"type\":\"message\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"x\","
          "\"signature\":"
          "\"y\"},{\"type\":\"text\",\"text\":\"a\",\"citations\":[{\"cited_text\":\"q\"}]},{\"type\":"
          "\"tool_use\",\"input\":{\"text\":\"z\"}},{\"text\":\"b\",\"type\":\"text\"}],\"stop_reason\":"
          "\"end_turn\"}\n",
-         "t1=a e1= t3=b e3= end "},
+         "t1=a e1 t3=b e3 end "},
         {"{\"type\":\"message\",\"content\":[]}", "end "},
         {"{\"type\":\"message\",\"content\":\"text\"}", ""},
         {"{\"type\":\"message\",\"content\":[1,{\"type\":\"text\"},{\"type\":\"text\",\"text\":7},null]}",
@@ -279,21 +195,13 @@ static void test_whole(void **state)
         {"{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"a\"}]", ""},
         {"[DONE]", ""},
     };
-    struct buf out;
-    buf_init(&out, ROOM);
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        assert_string_equal(describe(span_str(table[i].body), true, &out), table[i].want);
-    buf_free(&out);
+    check_events(messages(), true, table, sizeof table / sizeof table[0]);
 }
 
 static void test_own_events(void **state)
 {
     (void)state;
     struct buf shape, out;
-    struct reply_event e = {0};
-    struct reply_ends ends = {0};
-    struct span start = SPAN_LIT("{\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{"
-                                 "\"input_tokens\":9,\"output_tokens\":3}}}");
     buf_init(&shape, ROOM);
     buf_init(&out, ROOM);
     messages()->text_event(buf_span(&shape), 2, -1, SPAN_LIT("a\\n"), (struct span){0}, &out);
@@ -307,15 +215,13 @@ static void test_own_events(void **state)
                         "\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":0},"
                         "\"outbound_artifacts\":[]}\n\n");
     buf_reset(&out);
-    reply_event_reset(&e, start);
-    e.json = start;
-    messages()->event(&e, 1, &ends);
-    assert_true(e.begins);
-    messages()->keep_shape(&e, 0, &shape);
+    keep_shape_of(messages(),
+                  "{\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":9,"
+                  "\"output_tokens\":3}}}",
+                  0, &shape);
     messages()->report_event(buf_span(&shape), -1, SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
     assert_non_null(strstr(buf_cstr(&out), "{\"stop_reason\":null,\"stop_sequence\":null},\"usage\":"
                                            "{\"output_tokens\":3},"));
-    reply_event_free(&e);
     buf_free(&shape);
     buf_free(&out);
     assert_string_equal(messages()->keep_alive, "event: ping\ndata: {\"type\": \"ping\"}\n\n");

@@ -1,13 +1,5 @@
 /* The dialect of Gemini: what a request says, where the protocol goes, what an event says, errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "providers/dialect.h"
-
-enum { ROOM = 1 << 16 };
+#include "dialect_test.h"
 
 static const struct dialect *gemini(void)
 {
@@ -19,46 +11,39 @@ static const struct dialect *gemini(void)
 static void test_request_facts(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body;
-        bool usable, machine, explained;
-        unsigned choices;
-    } table[] = {
-        {"{" CONTENTS "}", true, false, false, 1},
-        {"{\"contents\":{\"parts\":{\"text\":\"u\"}}}", true, false, false, 1},
-        {"{\"contents\":\"u\"}", false, false, false, 1},
-        {"{\"content\":[]}", false, false, false, 1},
-        {"[" CONTENTS "]", false, false, false, 1},
-        {"{" CONTENTS "} x", false, false, false, 1},
-        {"", false, false, false, 1},
-        {"{" CONTENTS ",\"systemInstruction\":\"text\"}", false, false, false, 1},
-        {"{" CONTENTS ",\"systemInstruction\":{\"parts\":\"text\"}}", false, false, false, 1},
-        {"{" CONTENTS ",\"systemInstruction\":null}", true, false, false, 1},
-        {"{" CONTENTS ",\"generationConfig\":{\"candidateCount\":3}}", true, false, false, 3},
-        {"{" CONTENTS ",\"generation_config\":{\"candidate_count\":2}}", true, false, false, 2},
-        {"{" CONTENTS ",\"generationConfig\":{\"candidateCount\":0}}", true, false, false, 1},
-        {"{" CONTENTS ",\"generationConfig\":{\"responseMimeType\":\"application/json\"}}", true, true, false,
-         1},
-        {"{" CONTENTS ",\"generation_config\":{\"response_mime_type\":\"text/x.enum\"}}", true, true, false,
-         1},
-        {"{" CONTENTS ",\"generationConfig\":{\"responseMimeType\":\"text/plain\"}}", true, false, false, 1},
-        {"{" CONTENTS ",\"generationConfig\":{\"responseMimeType\":null}}", true, false, false, 1},
-        {"{" CONTENTS ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}}", true, true, false,
-         1},
-        {"{" CONTENTS ",\"tool_config\":{\"function_calling_config\":{\"mode\":\"AUTO\"}}}", true, false,
-         false, 1},
-        {"{" CONTENTS ",\"cachedContent\":\"cachedContents/1\"}", true, false, true, 1},
-        {"{" CONTENTS ",\"systemInstruction\":{\"parts\":[{\"text\":\"\\u003c<<hw_attachment\"}]}}", true,
-         false, true, 1},
-        {"{\"contents\":[{\"parts\":[{\"text\":\"<<<HW_ATTACHMENT\"}]}]}", true, false, true, 1},
+    static const struct facts_case table[] = {
+        {"{" CONTENTS "}", "usable "},
+        {"{\"contents\":{\"parts\":{\"text\":\"u\"}}}", "usable "},
+        {"{\"contents\":\"u\"}", ""},
+        {"{\"content\":[]}", ""},
+        {"[" CONTENTS "]", ""},
+        {"{" CONTENTS "} x", ""},
+        {"", ""},
+        {"{" CONTENTS ",\"systemInstruction\":\"text\"}", ""},
+        {"{" CONTENTS ",\"systemInstruction\":{\"parts\":\"text\"}}", ""},
+        {"{" CONTENTS ",\"systemInstruction\":null}", "usable "},
+        {"{" CONTENTS ",\"generationConfig\":{\"candidateCount\":3}}", "usable n=3 "},
+        {"{" CONTENTS ",\"generation_config\":{\"candidate_count\":2}}", "usable n=2 "},
+        {"{" CONTENTS ",\"generationConfig\":{\"candidateCount\":0}}", "usable "},
+        {"{" CONTENTS ",\"generationConfig\":{\"responseMimeType\":\"application/json\"}}",
+         "usable machine "},
+        {"{" CONTENTS ",\"generation_config\":{\"response_mime_type\":\"text/x.enum\"}}", "usable machine "},
+        {"{" CONTENTS ",\"generationConfig\":{\"responseMimeType\":\"text/plain\"}}", "usable "},
+        {"{" CONTENTS ",\"generationConfig\":{\"responseMimeType\":null}}", "usable "},
+        {"{" CONTENTS ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}}", "usable machine "},
+        {"{" CONTENTS ",\"tool_config\":{\"function_calling_config\":{\"mode\":\"AUTO\"}}}", "usable "},
+        {"{" CONTENTS ",\"cachedContent\":\"cachedContents/1\"}", "usable explained "},
+        {"{" CONTENTS ",\"systemInstruction\":{\"parts\":[{\"text\":\"\\u003c<<hw_attachment\"}]}}",
+         "usable explained "},
+        {"{\"contents\":[{\"parts\":[{\"text\":\"<<<HW_ATTACHMENT\"}]}]}", "usable explained "},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        gemini()->request(span_str(table[i].body), &facts);
-        if ((facts.root.n > 0) != table[i].usable || facts.machine_read != table[i].machine ||
-            facts.explains_protocol != table[i].explained || facts.choices != table[i].choices)
-            fail_msg("%s", table[i].body);
-    }
+    check_facts(gemini(), table, sizeof table / sizeof table[0]);
+}
+
+static void test_own_keys(void **state)
+{
+    (void)state;
+    check_own_keys(gemini(), "\"contents\":[]");
 }
 
 static void test_target(void **state)
@@ -86,9 +71,7 @@ static void test_target(void **state)
 static void test_protocol(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body, *expected;
-    } table[] = {
+    static const struct protocol_case table[] = {
         {"{" CONTENTS " }", "{" CONTENTS " ,\"systemInstruction\":{\"parts\":[{\"text\":\"P\"}]}}"},
         {"{\"systemInstruction\" : null," CONTENTS "}",
          "{\"systemInstruction\" : {\"parts\":[{\"text\":\"P\"}]}," CONTENTS "}"},
@@ -105,95 +88,87 @@ static void test_protocol(void **state)
         {"{\"systemInstruction\":{}," CONTENTS "}",
          "{\"systemInstruction\":{\"parts\":[{\"text\":\"P\"}]}," CONTENTS "}"},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        struct edits edits = {0};
-        struct buf room, out;
-        buf_init(&room, ROOM);
-        buf_init(&out, ROOM);
-        gemini()->request(span_str(table[i].body), &facts);
-        gemini()->add_protocol(span_str(table[i].body), &facts, SPAN_LIT("P"), &room, &edits);
-        assert_int_equal(edits_apply(&edits, span_str(table[i].body), &out), 0);
-        assert_string_equal(buf_cstr(&out), table[i].expected);
-        edits_free(&edits);
-        buf_free(&room);
-        buf_free(&out);
-    }
-}
-
-/* Reads an event, and says its deltas in short: t for text, # for log probabilities, . for an end, with
- * channel. */
-static void say(const char *json, unsigned choices, bool whole, struct buf *said)
-{
-    static const char letters[] = {
-        [DELTA_TEXT] = 't', [DELTA_TOKENS] = '#', [DELTA_CHANNEL_END] = '.', [DELTA_EXCERPT] = 'x',
-        [DELTA_LIST] = 'l', [DELTA_ITEM] = 'i',   [DELTA_OFFSET] = 'o',      [DELTA_BESIDE] = 'b'};
-    struct reply_event e = {0};
-    struct reply_ends ends = {0};
-    reply_event_reset(&e, span_str(json));
-    e.json = e.raw;
-    e.whole = whole;
-    gemini()->event(&e, choices, &ends);
-    for (size_t i = 0; i < e.n; i++)
-        buf_printf(said, "%c%u", letters[e.deltas[i].kind], e.deltas[i].channel);
-    buf_printf(said, "%s%s%s%s%s", e.bare ? " bare" : "", e.ends_reply ? " ends" : "",
-               e.error ? " error" : "", e.may_go_on ? " perhaps" : "", e.ends_stream ? " stream" : "");
-    reply_event_free(&e);
+    check_protocol(gemini(), "P", table, sizeof table / sizeof table[0]);
 }
 
 static void test_events(void **state)
 {
     (void)state;
-    static const struct {
-        const char *json, *said;
-    } table[] = {
+    static const struct event_case table[] = {
         {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}],\"role\":\"model\"},\"index\":0}]}",
-         "t0 bare"},
+         "t0=a bare "},
         {"{\"candidates\":[{\"index\":3,\"content\":{\"parts\":[{\"text\":\"a\"},{\"text\":\"b\"}]}}],"
          "\"modelVersion\":\"m\",\"responseId\":\"r\"}",
-         "t3t3 bare"},
-        {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}}],\"usageMetadata\":{}}", "t0"},
+         "t3=a t3=b bare "},
+        {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}}],\"usageMetadata\":{}}", "t0=a "},
         {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\",\"thought\":true}]}}]}", ""},
-        {"{\"candidates\":[{\"content\":{\"parts\":[{\"thought\":false,\"text\":\"a\"}]}}]}", "t0 bare"},
+        {"{\"candidates\":[{\"content\":{\"parts\":[{\"thought\":false,\"text\":\"a\"}]}}]}", "t0=a bare "},
         {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\",\"thoughtSignature\":\"s\"}]}}]}", ""},
-        {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\",\"thoughtSignature\":\"s\"}]}}]}", "t0"},
+        {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\",\"thoughtSignature\":\"s\"}]}}]}",
+         "t0=a "},
         {"{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"f\"}}]}}]}", ""},
-        {"{\"candidates\":[{\"content\":{}}]}", " bare"},
+        {"{\"candidates\":[{\"content\":{}}]}", "bare "},
         {"{\"candidates\":[{\"finishReason\":\"STOP\",\"content\":{\"parts\":[{\"text\":\"a\"}]}}]}",
-         "t0.0 ends perhaps"},
-        {"{\"candidates\":[{\"finishReason\":\"FINISH_REASON_UNSPECIFIED\"}]}", " bare"},
-        {"{\"candidates\":[{\"finishReason\":null}]}", " bare"},
+         "t0=a e0 perhaps end "},
+        {"{\"candidates\":[{\"finishReason\":\"FINISH_REASON_UNSPECIFIED\"}]}", "bare "},
+        {"{\"candidates\":[{\"finishReason\":null}]}", "bare "},
         {"{\"candidates\":[{\"index\":-1,\"content\":{\"parts\":[{\"text\":\"a\"}]}},{\"index\":1.5}]}",
-         "t0 bare"},
+         "t0=a bare "},
         {"{\"candidates\":[{\"logprobsResult\":{\"chosenCandidates\":[{}],\"topCandidates\":[{}]}}]}",
-         "#0b0 bare"},
-        {"{\"candidates\":[{\"citationMetadata\":{\"citations\":[{\"endIndex\":1},{}]}}]}", "l0i0o0o0i0"},
+         "p0={} b0=[{}] bare "},
+        {"{\"candidates\":[{\"citationMetadata\":{\"citations\":[{\"endIndex\":1},{}]}}]}",
+         "l0={\"endIndex\":1},{} i0 o0= o0=1 i0 "},
         {"{\"candidates\":[{\"groundingMetadata\":{\"groundingSupports\":[{\"segment\":{\"endIndex\":1,"
          "\"text\":\"a\"}}]}}]}",
-         "l0i0o0o0x0"},
+         "l0={\"segment\":{\"endIndex\":1,\"text\":\"a\"}} i0 o0= o0=1 x0=a "},
         {"{\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}", ""},
-        {"{\"error\":{\"code\":503}}", " error"},
+        {"{\"error\":{\"code\":503}}", "error "},
         {"{\"error\":{}}", ""},
-        {"[DONE]", " stream"},
+        {"[DONE]", "done "},
         {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}}]", ""},
         {"[]", ""},
         {"", ""},
     };
-    struct buf said;
-    buf_init(&said, ROOM);
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        buf_reset(&said);
-        say(table[i].json, 1, false, &said);
-        if (!span_is(buf_span(&said), table[i].said))
-            fail_msg("%s: \"%s\"", table[i].json, buf_cstr(&said));
-    }
-    buf_reset(&said);
-    say("{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}},{\"index\":1}]}", 2, true, &said);
-    assert_string_equal(buf_cstr(&said), "t0.0.1 ends perhaps");
-    buf_reset(&said);
-    say("{\"candidates\":[{\"finishReason\":\"STOP\"},{\"index\":1}]}", 1, false, &said);
-    assert_string_equal(buf_cstr(&said), ".0 perhaps"); /* the other one goes on */
-    buf_free(&said);
+    check_events(gemini(), false, table, sizeof table / sizeof table[0]);
+    struct reply_ends ends = {0}, none = {0};
+    check_event(gemini(), "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}},{\"index\":1}]}",
+                true, 2, &ends, "t0=a e0 e1 perhaps end ");
+    check_event(gemini(), "{\"candidates\":[{\"finishReason\":\"STOP\"},{\"index\":1}]}", false, 1, &none,
+                "e0 perhaps "); /* the other one goes on */
+}
+
+static void test_own_events(void **state)
+{
+    (void)state;
+    struct buf shape, out;
+    buf_init(&shape, ROOM);
+    buf_init(&out, ROOM);
+    keep_shape_of(gemini(),
+                  "{\"responseId\":\"r\",\"candidates\":[],\"usageMetadata\":{\"n\":1},\"createTime\":7,"
+                  "\"modelVersion\":\"m\"}",
+                  1, &shape);
+    gemini()->text_event(buf_span(&shape), 1, -1, SPAN_LIT("a\\n"), SPAN_LIT("{}"), &out);
+    assert_string_equal(buf_cstr(&out),
+                        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\\n\"}],\"role\":"
+                        "\"model\"},\"logprobsResult\":{\"chosenCandidates\":[{}]},\"index\":1}],"
+                        "\"responseId\":\"r\",\"modelVersion\":\"m\"}\r\n\r\n");
+    buf_reset(&out);
+    gemini()->report_event(buf_span(&shape), -1, SPAN_LIT("\"outbound_artifacts\":[]"), false, &out);
+    assert_string_equal(
+        buf_cstr(&out),
+        "data: {\"candidates\":[{\"finishReason\":\"STOP\",\"index\":1}],\"responseId\":\"r\","
+        "\"modelVersion\":\"m\",\"outbound_artifacts\":[]}\r\n\r\n");
+    buf_reset(&out);
+    gemini()->text_event(SPAN_LIT(""), 0, -1, SPAN_LIT("a"), (struct span){0}, &out);
+    gemini()->report_event(SPAN_LIT(""), -1, SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
+    assert_string_equal(
+        buf_cstr(&out),
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}],\"role\":\"model\"},"
+        "\"index\":0}]}\r\n\r\n"
+        "data: {\"candidates\":[{\"finishReason\":\"OTHER\",\"index\":0}],"
+        "\"outbound_artifacts\":[]}\r\n\r\n");
+    buf_free(&shape);
+    buf_free(&out);
 }
 
 static void test_errors(void **state)
@@ -229,8 +204,10 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_facts), cmocka_unit_test(test_target), cmocka_unit_test(test_protocol),
-        cmocka_unit_test(test_events),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_request_facts), cmocka_unit_test(test_target),
+        cmocka_unit_test(test_protocol),      cmocka_unit_test(test_events),
+        cmocka_unit_test(test_own_events),    cmocka_unit_test(test_own_keys),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

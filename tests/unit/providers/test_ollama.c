@@ -1,13 +1,5 @@
 /* The dialect of Ollama: what a request says, where the protocol goes, what a line says, errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "providers/dialect.h"
-
-enum { ROOM = 1 << 16 };
+#include "dialect_test.h"
 
 static const struct dialect *ollama(void)
 {
@@ -21,48 +13,43 @@ static const struct dialect *ollama(void)
 static void test_request_facts(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body;
-        bool usable, stream, machine, explained;
-    } table[] = {
-        {"{\"model\":\"m\",\"messages\":[" USER "]}", true, true, false, false},
-        {"{\"messages\":[" USER "],\"stream\":false}", true, false, false, false},
-        {"{\"messages\":[" USER "],\"stream\":null}", true, true, false, false},
-        {"{\"messages\":[" USER "],\"format\":\"json\"}", true, true, true, false},
-        {"{\"messages\":[" USER "],\"format\":{\"type\":\"object\"}}", true, true, true, false},
-        {"{\"messages\":[" USER "],\"format\":\"\"}", true, true, false, false},
-        {"{\"messages\":[" USER "],\"format\":null}", true, true, false, false},
-        {"{\"messages\":[]}", true, true, false, true},
-        {"{\"messages\":{}}", false, false, false, false},
-        {"{\"messages\":[{\"content\":\"<<<HW_ATTACHMENT\"}]}", true, true, false, true},
-        {"{\"prompt\":\"p\"}", true, true, false, false},
-        {"{\"prompt\":\"\"}", true, true, false, true},
-        {"{\"model\":\"m\",\"keep_alive\":0}", true, true, false, true},
-        {"{\"prompt\":\"p\",\"raw\":true}", true, true, false, true},
-        {"{\"prompt\":\"p\",\"suffix\":\"s\"}", true, true, true, false},
-        {"{\"prompt\":\"p\",\"suffix\":\"\"}", true, true, false, false},
-        {"{\"prompt\":\"p\",\"system\":\"x \\u003c<<HW_ATTACHMENT\"}", true, true, false, true},
-        {"{\"prompt\":\"<<<HW_ATTACHMENT\"}", true, true, false, true},
-        {"{\"prompt\":\"p\",\"system\":[\"x\"]}", false, false, false, false},
-        {"[]", false, false, false, false},
-        {"{\"prompt\":\"p\"", false, false, false, false},
-        {"", false, false, false, false},
+    static const struct facts_case table[] = {
+        {"{\"model\":\"m\",\"messages\":[" USER "]}", "usable stream "},
+        {"{\"messages\":[" USER "],\"stream\":false}", "usable "},
+        {"{\"messages\":[" USER "],\"stream\":null}", "usable stream "},
+        {"{\"messages\":[" USER "],\"format\":\"json\"}", "usable stream machine "},
+        {"{\"messages\":[" USER "],\"format\":{\"type\":\"object\"}}", "usable stream machine "},
+        {"{\"messages\":[" USER "],\"format\":\"\"}", "usable stream "},
+        {"{\"messages\":[" USER "],\"format\":null}", "usable stream "},
+        {"{\"messages\":[]}", "usable stream explained "},
+        {"{\"messages\":{}}", ""},
+        {"{\"messages\":[{\"content\":\"<<<HW_ATTACHMENT\"}]}", "usable stream explained "},
+        {"{\"prompt\":\"p\"}", "usable stream "},
+        {"{\"prompt\":\"\"}", "usable stream explained "},
+        {"{\"model\":\"m\",\"keep_alive\":0}", "usable stream explained "},
+        {"{\"prompt\":\"p\",\"raw\":true}", "usable stream explained "},
+        {"{\"prompt\":\"p\",\"suffix\":\"s\"}", "usable stream machine "},
+        {"{\"prompt\":\"p\",\"suffix\":\"\"}", "usable stream "},
+        {"{\"prompt\":\"p\",\"system\":\"x \\u003c<<HW_ATTACHMENT\"}", "usable stream explained "},
+        {"{\"prompt\":\"<<<HW_ATTACHMENT\"}", "usable stream explained "},
+        {"{\"prompt\":\"p\",\"system\":[\"x\"]}", ""},
+        {"[]", ""},
+        {"{\"prompt\":\"p\"", ""},
+        {"", ""},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        ollama()->request(span_str(table[i].body), &facts);
-        if ((facts.root.n > 0) != table[i].usable || facts.stream != table[i].stream ||
-            facts.machine_read != table[i].machine || facts.explains_protocol != table[i].explained)
-            fail_msg("%s", table[i].body);
-    }
+    check_facts(ollama(), table, sizeof table / sizeof table[0]);
+}
+
+static void test_own_keys(void **state)
+{
+    (void)state;
+    check_own_keys(ollama(), "\"messages\":[]");
 }
 
 static void test_protocol(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body, *expected;
-    } table[] = {
+    static const struct protocol_case table[] = {
         {"{\"messages\":[" USER "]}", "{\"messages\":[" ADDED "," USER "]}"},
         {"{\"messages\":[" SYSTEM " , " USER "]}", "{\"messages\":[" SYSTEM "," ADDED " , " USER "]}"},
         {"{\"messages\":[" SYSTEM "]}", "{\"messages\":[" SYSTEM "," ADDED "]}"},
@@ -72,76 +59,64 @@ static void test_protocol(void **state)
         {"{\"system\":\"\",\"prompt\":\"p\"}", "{\"system\":\"P\",\"prompt\":\"p\"}"},
         {"{\"system\": null,\"prompt\":\"p\"}", "{\"system\": \"P\",\"prompt\":\"p\"}"},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        struct edits edits = {0};
-        struct buf room, out;
-        buf_init(&room, ROOM);
-        buf_init(&out, ROOM);
-        ollama()->request(span_str(table[i].body), &facts);
-        ollama()->add_protocol(span_str(table[i].body), &facts, SPAN_LIT("P"), &room, &edits);
-        assert_int_equal(edits_apply(&edits, span_str(table[i].body), &out), 0);
-        assert_string_equal(buf_cstr(&out), table[i].expected);
-        edits_free(&edits);
-        buf_free(&room);
-        buf_free(&out);
-    }
-}
-
-/* Reads a line, and says its deltas in short: t for text, # for log probabilities, . for an end, e for an
- * echo. */
-static void say(const char *json, bool whole, struct buf *said)
-{
-    static const char letters[] = {
-        [DELTA_TEXT] = 't', [DELTA_TOKENS] = '#', [DELTA_CHANNEL_END] = '.', [DELTA_ECHO] = 'e'};
-    struct reply_event e = {0};
-    struct reply_ends ends = {0};
-    reply_event_reset(&e, span_str(json));
-    e.json = e.raw;
-    e.whole = whole;
-    ollama()->event(&e, 1, &ends);
-    for (size_t i = 0; i < e.n; i++)
-        buf_addc(said, letters[e.deltas[i].kind]);
-    buf_printf(said, "%s%s%s", e.bare ? " bare" : "", e.ends_reply ? " ends" : "", e.error ? " error" : "");
-    reply_event_free(&e);
+    check_protocol(ollama(), "P", table, sizeof table / sizeof table[0]);
 }
 
 static void test_events(void **state)
 {
     (void)state;
-    static const struct {
-        const char *json, *said;
-        bool whole;
-    } table[] = {
+    static const struct event_case table[] = {
         {"{\"model\":\"m\",\"created_at\":\"t\",\"message\":{\"role\":\"assistant\",\"content\":\"a\"},"
          "\"done\":"
          "false}",
-         "t bare", false},
-        {"{\"response\":\"a\",\"done\":false}", "t bare", false},
-        {"{\"response\":\"a\",\"thinking\":\"x\",\"done\":false}", "t", false},
-        {"{\"message\":{\"content\":\"\",\"thinking\":\"x\"}}", "t", false},
-        {"{\"message\":{\"content\":\"a\",\"tool_calls\":[]}}", "t", false},
-        {"{\"message\":{\"content\":null}}", "", false},
-        {"{\"message\":\"x\"}", "", false},
-        {"{\"response\":\"a\",\"logprobs\":[{}]}", "t# bare", false},
-        {"{\"response\":\"\",\"done\":true,\"done_reason\":\"stop\",\"context\":[1]}", "t. ends", false},
-        {"{\"done\":true}", ". ends", false},
-        {"{\"response\":\"a\",\"done\":false}", "t. ends", true},
-        {"{\"error\":\"no\"}", " error", false},
-        {"{\"error\":null}", "", false},
-        {"{\"_debug_info\":{\"rendered_template\":\"x\"}}", "e", false},
-        {"{\"response\":\"a\",\"done\":true", "", false},
-        {"{\"response\":\"a\"} x", "", false},
-        {"", "", false},
+         "t0=a bare "},
+        {"{\"response\":\"a\",\"done\":false}", "t0=a bare "},
+        {"{\"response\":\"a\",\"thinking\":\"x\",\"done\":false}", "t0=a "},
+        {"{\"message\":{\"content\":\"\",\"thinking\":\"x\"}}", "t0= "},
+        {"{\"message\":{\"content\":\"a\",\"tool_calls\":[]}}", "t0=a "},
+        {"{\"message\":{\"content\":null}}", ""},
+        {"{\"message\":\"x\"}", ""},
+        {"{\"response\":\"a\",\"logprobs\":[{}]}", "t0=a p0={} bare "},
+        {"{\"response\":\"\",\"done\":true,\"done_reason\":\"stop\",\"context\":[1]}", "t0= e0 end "},
+        {"{\"done\":true}", "e0 end "},
+        {"{\"error\":\"no\"}", "error "},
+        {"{\"error\":null}", ""},
+        {"{\"_debug_info\":{\"rendered_template\":\"x\"}}", "h0=\"x\" "},
+        {"{\"response\":\"a\",\"done\":true", ""},
+        {"{\"response\":\"a\"} x", ""},
+        {"", ""},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct buf said;
-        buf_init(&said, ROOM);
-        say(table[i].json, table[i].whole, &said);
-        if (!span_is(buf_span(&said), table[i].said))
-            fail_msg("%s: \"%s\"", table[i].json, buf_cstr(&said));
-        buf_free(&said);
-    }
+    static const struct event_case whole[] = {
+        {"{\"response\":\"a\",\"done\":false}", "t0=a e0 end "},
+    };
+    check_events(ollama(), false, table, sizeof table / sizeof table[0]);
+    check_events(ollama(), true, whole, 1);
+}
+
+static void test_own_events(void **state)
+{
+    (void)state;
+    struct buf shape, out;
+    buf_init(&shape, ROOM);
+    buf_init(&out, ROOM);
+    keep_shape_of(ollama(), "{\"model\":\"m\",\"created_at\":\"t\",\"response\":\"x\",\"done\":false}", 0,
+                  &shape);
+    ollama()->text_event(buf_span(&shape), 0, -1, SPAN_LIT("a"), SPAN_LIT("{}"), &out);
+    assert_string_equal(buf_cstr(&out),
+                        "{\"model\":\"m\",\"created_at\":\"t\",\"response\":\"a\",\"logprobs\":[{}],"
+                        "\"done\":false}\n");
+    buf_reset(&out);
+    ollama()->report_event(buf_span(&shape), -1, SPAN_LIT("\"outbound_artifacts\":[]"), false, &out);
+    assert_string_equal(buf_cstr(&out),
+                        "{\"model\":\"m\",\"created_at\":\"t\",\"response\":\"\",\"done\":true,"
+                        "\"done_reason\":\"stop\",\"outbound_artifacts\":[]}\n");
+    buf_reset(&out);
+    ollama()->report_event(SPAN_LIT(""), -1, SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
+    assert_string_equal(buf_cstr(&out),
+                        "{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":false,"
+                        "\"outbound_artifacts\":[]}\n");
+    buf_free(&shape);
+    buf_free(&out);
 }
 
 static void test_errors(void **state)
@@ -169,10 +144,8 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_facts),
-        cmocka_unit_test(test_protocol),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_request_facts), cmocka_unit_test(test_protocol), cmocka_unit_test(test_events),
+        cmocka_unit_test(test_own_events),    cmocka_unit_test(test_own_keys), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* The dialect of OpenAI's Responses: what a request says, where the protocol goes, what an event says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "providers/dialect.h"
-
-enum { ROOM = 1 << 16 };
+#include "dialect_test.h"
 
 static const struct dialect *responses(void)
 {
@@ -19,61 +11,51 @@ static const struct dialect *responses(void)
 static void test_request_facts(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body;
-        bool usable, stream, machine, explained, kept;
-    } table[] = {
-        {"{\"input\":\"x\"}", true, false, false, false, true},
-        {" {\"stream\":true,\"n\":2,\"input\":[]}\n", true, true, false, false, true},
-        {"{\"input\":\"x\",\"store\":false}", true, false, false, false, false},
-        {"{\"input\":\"x\",\"store\":null}", true, false, false, false, true},
-        {"{\"previous_response_id\":\"r\"}", true, false, false, false, true},
-        {"{\"input\":null,\"instructions\":null}", true, false, false, false, true},
-        {"{\"input\":7}", false, false, false, false, false},
-        {"{\"input\":\"x\",\"instructions\":[]}", false, false, false, false, false},
-        {"{\"hw\":{}}", false, false, false, false, false},
-        {"{}", false, false, false, false, false},
-        {"[{\"input\":\"x\"}]", false, false, false, false, false},
-        {"{\"input\":\"x\"", false, false, false, false, false},
-        {"{\"input\":\"x\"} y", false, false, false, false, false},
-        {"{\"input\":\"x\",}", false, false, false, false, false},
-        {"", false, false, false, false, false},
-        {"{\"input\":\"x\",\"tool_choice\":\"auto\"}", true, false, false, false, true},
-        {"{\"input\":\"x\",\"tool_choice\":\"required\"}", true, false, true, false, true},
-        {"{\"input\":\"x\",\"tool_choice\":{\"type\":\"function\",\"name\":\"f\"}}", true, false, true, false,
-         true},
+    static const struct facts_case table[] = {
+        {"{\"input\":\"x\"}", "usable kept "},
+        {" {\"stream\":true,\"n\":2,\"input\":[]}\n", "usable stream kept "},
+        {"{\"input\":\"x\",\"store\":false}", "usable "},
+        {"{\"input\":\"x\",\"store\":null}", "usable kept "},
+        {"{\"previous_response_id\":\"r\"}", "usable kept "},
+        {"{\"input\":null,\"instructions\":null}", "usable kept "},
+        {"{\"input\":7}", ""},
+        {"{\"input\":\"x\",\"instructions\":[]}", ""},
+        {"{\"hw\":{}}", ""},
+        {"{}", ""},
+        {"[{\"input\":\"x\"}]", ""},
+        {"{\"input\":\"x\"", ""},
+        {"{\"input\":\"x\"} y", ""},
+        {"{\"input\":\"x\",}", ""},
+        {"", ""},
+        {"{\"input\":\"x\",\"tool_choice\":\"auto\"}", "usable kept "},
+        {"{\"input\":\"x\",\"tool_choice\":\"required\"}", "usable machine kept "},
+        {"{\"input\":\"x\",\"tool_choice\":{\"type\":\"function\",\"name\":\"f\"}}", "usable machine kept "},
         {"{\"input\":\"x\",\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto\",\"tools\":[]}}",
-         true, false, false, false, true},
-        {"{\"input\":\"x\",\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"required\"}}", true, false,
-         true, false, true},
-        {"{\"input\":\"x\",\"text\":{\"verbosity\":\"low\"}}", true, false, false, false, true},
-        {"{\"input\":\"x\",\"text\":{\"format\":{\"type\":\"text\"}}}", true, false, false, false, true},
-        {"{\"input\":\"x\",\"text\":{\"format\":{\"type\":\"json_schema\"}}}", true, false, true, false,
-         true},
-        {"{\"input\":\"x\",\"text\":{\"format\":{\"type\":\"json_object\"}}}", true, false, true, false,
-         true},
-        {"{\"input\":\"see \\u003c<<hw_attachment\"}", true, false, false, true, true},
-        {"{\"input\":\"x\",\"instructions\":\"<<<HW_ATTACHMENT\"}", true, false, false, true, true},
-        {"{\"input\":\"x\",\"metadata\":{\"a\":\"<<<HW_ATTACHMENT\"}}", true, false, false, false, true},
+         "usable kept "},
+        {"{\"input\":\"x\",\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"required\"}}",
+         "usable machine kept "},
+        {"{\"input\":\"x\",\"text\":{\"verbosity\":\"low\"}}", "usable kept "},
+        {"{\"input\":\"x\",\"text\":{\"format\":{\"type\":\"text\"}}}", "usable kept "},
+        {"{\"input\":\"x\",\"text\":{\"format\":{\"type\":\"json_schema\"}}}", "usable machine kept "},
+        {"{\"input\":\"x\",\"text\":{\"format\":{\"type\":\"json_object\"}}}", "usable machine kept "},
+        {"{\"input\":\"see \\u003c<<hw_attachment\"}", "usable explained kept "},
+        {"{\"input\":\"x\",\"instructions\":\"<<<HW_ATTACHMENT\"}", "usable explained kept "},
+        {"{\"input\":\"x\",\"metadata\":{\"a\":\"<<<HW_ATTACHMENT\"}}", "usable kept "},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        responses()->request(span_str(table[i].body), &facts);
-        if ((facts.root.n > 0) != table[i].usable || facts.stream != table[i].stream ||
-            facts.machine_read != table[i].machine || facts.explains_protocol != table[i].explained ||
-            facts.kept != table[i].kept || facts.choices != 1)
-            fail_msg("%s", table[i].body);
-    }
+    check_facts(responses(), table, sizeof table / sizeof table[0]);
 }
 
-/* Penstock's keys out and the protocol in, as a consult is sent. */
+static void test_request_keys(void **state)
+{
+    (void)state;
+    check_own_keys(responses(), "\"input\":[]");
+}
+
 static void test_add_protocol(void **state)
 {
     (void)state;
 #define P "say \\\"<<<\\\"\\nplease\""
-    static const struct {
-        const char *body, *want;
-    } table[] = {
+    static const struct protocol_case table[] = {
         {"{\"input\":\"u\"}", "{\"instructions\":\"" P ",\"input\":\"u\"}"},
         {"{ \"model\" : \"m\" , \"input\" : [ ] }",
          "{ \"model\" : \"m\" , \"instructions\":\"" P ",\"input\" : [ ] }"},
@@ -89,67 +71,15 @@ static void test_add_protocol(void **state)
         {"{\"attachments\":[],\"model\":\"m\",\"hw\":{}}", "{\"instructions\":\"" P ",\"model\":\"m\"}"},
     };
 #undef P
-    static const char *const ours[] = {"hw", "attachments"};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        struct request_facts facts;
-        struct edits edits = {0};
-        struct span body = span_str(table[i].body), value;
-        struct buf room, out;
-        buf_init(&room, ROOM);
-        buf_init(&out, ROOM);
-        responses()->request(body, &facts);
-        json_remove_members(body, facts.root, ours, 2, &edits);
-        responses()->add_protocol(body, &facts, SPAN_LIT("say \\\"<<<\\\"\\nplease"), &room, &edits);
-        assert_int_equal(edits_apply(&edits, body, &out), 0);
-        assert_string_equal(buf_cstr(&out), table[i].want);
-        assert_true(json_document(buf_span(&out), &value));
-        edits_free(&edits);
-        buf_free(&room);
-        buf_free(&out);
-    }
+    check_protocol(responses(), "say \\\"<<<\\\"\\nplease", table, sizeof table / sizeof table[0]);
 }
 
 /* ---- events ---- */
 
-/* What an event says, in words: a letter for each kind, `#` before a channel that is counted, the text; then
- * the marks. */
-static const char *describe(struct span raw, bool whole, struct buf *out)
-{
-    static const char kinds[] = {
-        [DELTA_TEXT] = 't',    [DELTA_TOKENS] = 'p', [DELTA_CHANNEL_END] = 'e',   [DELTA_REPEAT] = 'r',
-        [DELTA_EXCERPT] = 'x', [DELTA_LIST] = 'l',   [DELTA_REPEAT_TOKENS] = 'q', [DELTA_ITEM] = 'i',
-        [DELTA_OFFSET] = 'o',  [DELTA_ECHO] = 'h'};
-    struct reply_event e = {0};
-    struct reply_ends ends = {0};
-    reply_event_reset(&e, raw);
-    e.json = raw;
-    e.whole = whole;
-    responses()->event(&e, 1, &ends);
-    buf_reset(out);
-    for (size_t i = 0; i < e.n; i++) {
-        const struct delta *d = &e.deltas[i];
-        assert_true((size_t)d->kind < sizeof kinds && kinds[d->kind]);
-        buf_printf(out, "%c%s%u", kinds[d->kind], d->nth ? "#" : "", d->channel);
-        if (d->kind != DELTA_CHANNEL_END && d->kind != DELTA_ITEM)
-            buf_printf(out, "=%.*s", (int)d->n, raw.p + d->at);
-        buf_addc(out, ' ');
-    }
-    if (e.number_n)
-        buf_printf(out, "n=%.*s ", (int)e.number_n, raw.p + e.number_at);
-    buf_printf(out, "%s%s%s%s%s%s", e.bare ? "bare " : "", e.begins ? "begins " : "", e.error ? "error " : "",
-               e.goes_on ? "on " : "", e.ends_stream ? "done " : "", e.ends_reply ? "end " : "");
-    if (e.ends_reply)
-        assert_int_equal(raw.p[e.report_at], '}');
-    reply_event_free(&e);
-    return buf_cstr(out);
-}
-
 static void test_events(void **state)
 {
     (void)state;
-    static const struct {
-        const char *event, *want;
-    } table[] = {
+    static const struct event_case table[] = {
         {"{\"type\":\"response.output_text.delta\",\"sequence_number\":7,\"item_id\":\"i\",\"output_index\":"
          "1,"
          "\"content_index\":2,\"delta\":\"a\\n\",\"logprobs\":[],\"obfuscation\":\"x\"}",
@@ -215,19 +145,13 @@ static void test_events(void **state)
         {"[1]", ""},
         {"", ""},
     };
-    struct buf out;
-    buf_init(&out, ROOM);
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        assert_string_equal(describe(span_str(table[i].event), false, &out), table[i].want);
-    buf_free(&out);
+    check_events(responses(), false, table, sizeof table / sizeof table[0]);
 }
 
 static void test_whole(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body, *want;
-    } table[] = {
+    static const struct event_case table[] = {
         {" {\"object\":\"response\",\"instructions\":\"I\",\"output\":[{\"type\":\"reasoning\",\"content\":[{"
          "\"type\":\"reasoning_text\",\"text\":\"x\"}]},{\"type\":\"message\",\"content\":[{\"type\":"
          "\"output_text\","
@@ -241,20 +165,7 @@ static void test_whole(void **state)
         {"{\"output\":[]", ""},
         {"[DONE]", ""},
     };
-    struct buf out;
-    buf_init(&out, ROOM);
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        assert_string_equal(describe(span_str(table[i].body), true, &out), table[i].want);
-    buf_free(&out);
-}
-
-static void keep(struct span event, struct buf *shape)
-{
-    struct reply_event e = {0};
-    reply_event_reset(&e, event);
-    e.json = event;
-    buf_reset(shape);
-    responses()->keep_shape(&e, 0, shape);
+    check_events(responses(), true, table, sizeof table / sizeof table[0]);
 }
 
 static void test_own_events(void **state)
@@ -263,9 +174,10 @@ static void test_own_events(void **state)
     struct buf shape, out;
     buf_init(&shape, ROOM);
     buf_init(&out, ROOM);
-    keep(SPAN_LIT("{\"type\":\"response.output_text.delta\",\"sequence_number\":3,\"item_id\":\"i\","
-                  "\"output_index\":1,\"content_index\":0,\"delta\":\"x\"}"),
-         &shape);
+    keep_shape_of(responses(),
+                  "{\"type\":\"response.output_text.delta\",\"sequence_number\":3,\"item_id\":\"i\","
+                  "\"output_index\":1,\"content_index\":0,\"delta\":\"x\"}",
+                  0, &shape);
     responses()->text_event(buf_span(&shape), 256, 4, SPAN_LIT("a\\n"), SPAN_LIT("{}"), &out);
     assert_string_equal(buf_cstr(&out),
                         "event: response.output_text.delta\ndata: {\"type\":"
@@ -279,9 +191,9 @@ static void test_own_events(void **state)
     buf_reset(&out);
     responses()->report_event(buf_span(&shape), -1, SPAN_LIT("\"outbound_artifacts\":[]"), true, &out);
     assert_non_null(strstr(buf_cstr(&out), "\"response\":{\"object\":\"response\",\"status\":\"failed\","));
-    keep(
-        SPAN_LIT("{\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"model\":\"m\",\"output\":[]}}"),
-        &shape);
+    keep_shape_of(responses(),
+                  "{\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"model\":\"m\",\"output\":[]}}",
+                  0, &shape);
     buf_reset(&out);
     responses()->report_event(buf_span(&shape), 9, SPAN_LIT("\"outbound_artifacts\":[]"), false, &out);
     assert_string_equal(
@@ -347,10 +259,10 @@ static void test_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_facts), cmocka_unit_test(test_add_protocol),
-        cmocka_unit_test(test_events),        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_own_events),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_request_facts), cmocka_unit_test(test_request_keys),
+        cmocka_unit_test(test_add_protocol),  cmocka_unit_test(test_events),
+        cmocka_unit_test(test_whole),         cmocka_unit_test(test_own_events),
+        cmocka_unit_test(test_errors),        cmocka_unit_test(test_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
