@@ -1,18 +1,13 @@
 #include "artifacts/records.h"
 
-#include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "artifacts/sqlite_file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
 enum {
-    SCHEMA = 1,
-    BUSY_MS = 5000,
     LIST_MAX = 1000,
     SEQ_MS_BITS = 43, /* milliseconds until the year 2248 */
     SEQ_REST_BITS = 20,
@@ -40,31 +35,6 @@ static int failed(struct records *r, const char *doing)
     return -1;
 }
 
-static int64_t user_version(sqlite3 *db)
-{
-    sqlite3_stmt *s = NULL;
-    int64_t version = -1;
-    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
-        sqlite3_step(s) == SQLITE_ROW)
-        version = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return version;
-}
-
-/* Several workers may open a new file at once: the first inside the transaction makes the tables. */
-static int make_schema(sqlite3 *db)
-{
-    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
-        return -1;
-    int64_t version = user_version(db);
-    int bad =
-        version < 0 || version > SCHEMA || (version < SCHEMA && sqlite3_exec(db, schema, NULL, NULL, NULL));
-    if (!bad && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
-        return 0;
-    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
-}
-
 static int prepare(struct records *r)
 {
     static const char add[] = "INSERT INTO consults (seq, id, org, record) VALUES (?1, ?2, ?3, ?4)";
@@ -82,44 +52,20 @@ static int prepare(struct records *r)
                : 0;
 }
 
-/* SQLite gives the files beside the database the database's own mode. */
-static int make_file(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return -1;
-    return close(fd);
-}
-
 struct records *records_open(const char *state_dir, struct error *e)
 {
+    static const struct sqlite_file file = {
+        .name = "records.db",
+        .pragmas = "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                   " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
+        .schema = schema,
+        .version = 1};
     struct records *r = xcalloc(1, sizeof *r);
-    struct buf path;
-    buf_init(&path, 4096);
-    buf_printf(&path, "%s/records.db", state_dir);
-    const char *file = buf_cstr(&path);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
-    int bad = buf_full(&path) || make_file(file);
-    if (bad) {
-        error_set(e, ERROR_BAD_REQUEST, "cannot make records.db in %s", state_dir);
-        goto out;
-    }
-    bad = sqlite3_open_v2(file, &r->db, flags, NULL) || sqlite3_busy_timeout(r->db, BUSY_MS) ||
-          sqlite3_exec(r->db,
-                       "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                       " PRAGMA cache_size = -512; PRAGMA wal_autocheckpoint = 256",
-                       NULL, NULL, NULL) ||
-          make_schema(r->db) || prepare(r);
-    if (bad && user_version(r->db) > SCHEMA)
-        error_set(e, ERROR_BAD_REQUEST,
-                  "cannot use %s: it was written by a newer version (schema %lld, this program knows %d)",
-                  file, (long long)user_version(r->db), SCHEMA);
-    else if (bad)
-        error_set(e, ERROR_BAD_REQUEST, "cannot use %s: %s", file, sqlite3_errmsg(r->db));
-out:
-    buf_free(&path);
-    if (!bad)
+    r->db = sqlite_file_open(state_dir, &file, e);
+    if (r->db && prepare(r) == 0)
         return r;
+    if (r->db)
+        error_set(e, ERROR_BAD_REQUEST, "cannot use records.db in %s: %s", state_dir, sqlite3_errmsg(r->db));
     records_close(r);
     return NULL;
 }

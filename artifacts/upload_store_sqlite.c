@@ -1,15 +1,11 @@
 #include "artifacts/upload_store.h"
 
-#include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "artifacts/sqlite_file.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-
-enum { SCHEMA = 1, BUSY_MS = 5000 };
 
 struct upload_store {
     sqlite3 *db;
@@ -29,31 +25,6 @@ static const char schema[] = "CREATE TABLE IF NOT EXISTS uploads ("
 static int failed(struct upload_store *s, const char *doing)
 {
     log_error("uploads.failed", log_str("doing", doing), log_str("reason", sqlite3_errmsg(s->db)));
-    return -1;
-}
-
-static int64_t user_version(sqlite3 *db)
-{
-    sqlite3_stmt *s = NULL;
-    int64_t version = -1;
-    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
-        sqlite3_step(s) == SQLITE_ROW)
-        version = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return version;
-}
-
-/* Several workers may open a new file at once: the first inside the transaction makes the table. */
-static int make_schema(sqlite3 *db)
-{
-    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
-        return -1;
-    int64_t version = user_version(db);
-    int bad =
-        version < 0 || version > SCHEMA || (version < SCHEMA && sqlite3_exec(db, schema, NULL, NULL, NULL));
-    if (!bad && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
-        return 0;
-    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     return -1;
 }
 
@@ -81,25 +52,17 @@ static int prepare(struct upload_store *s)
 
 struct upload_store *upload_store_open(const char *state_dir, struct error *e)
 {
+    static const struct sqlite_file file = {.name = "uploads.db",
+                                            .pragmas =
+                                                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+                                            .schema = schema,
+                                            .version = 1};
     struct upload_store *s = xcalloc(1, sizeof *s);
-    struct buf path;
-    buf_init(&path, 4096);
-    buf_printf(&path, "%s/uploads.db", state_dir);
-    const char *file = buf_cstr(&path);
-    /* SQLite gives the files beside the database the database's own mode. */
-    int fd = buf_full(&path) ? -1 : open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
-    int bad =
-        fd < 0 || close(fd) || sqlite3_open_v2(file, &s->db, flags, NULL) ||
-        sqlite3_busy_timeout(s->db, BUSY_MS) ||
-        sqlite3_exec(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", NULL, NULL, NULL) ||
-        make_schema(s->db) || prepare(s);
-    if (bad)
-        error_set(e, ERROR_BAD_REQUEST, "cannot use %s: %s", file,
-                  s->db ? sqlite3_errmsg(s->db) : "it cannot be made");
-    buf_free(&path);
-    if (!bad)
+    s->db = sqlite_file_open(state_dir, &file, e);
+    if (s->db && prepare(s) == 0)
         return s;
+    if (s->db)
+        error_set(e, ERROR_BAD_REQUEST, "cannot use uploads.db in %s: %s", state_dir, sqlite3_errmsg(s->db));
     upload_store_close(s);
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "attachments/extract_office.h"
 #include "attachments/html.h"
+#include "attachments/office_package.h"
 #include "attachments/xml.h"
 
 struct epub {
@@ -64,28 +65,14 @@ static int hex(char c)
  * and perhaps a fragment. */
 static const char *member(struct epub *e, const char *href)
 {
-    const char *slash = strrchr(e->package, '/');
-    size_t n = slash ? (size_t)(slash - e->package) + 1 : 0;
-    char *path = arena_take(&e->memory, n + strlen(href) + 1);
-    memcpy(path, e->package, n);
-    for (const char *p = href; *p && *p != '#';) {
-        bool begins = n == 0 || path[n - 1] == '/';
-        if (begins && !strncmp(p, "./", 2)) {
-            p += 2;
-        } else if (begins && !strncmp(p, "../", 3)) {
-            n -= n > 0;
-            while (n > 0 && path[n - 1] != '/')
-                n--;
-            p += 3;
-        } else if (*p == '%' && hex(p[1]) >= 0 && hex(p[2]) >= 0) {
-            path[n++] = (char)(hex(p[1]) * 16 + hex(p[2]));
-            p += 3;
-        } else {
-            path[n++] = *p++;
-        }
+    char *plain = arena_take(&e->memory, strlen(href) + 1);
+    size_t n = 0;
+    for (const char *p = href; *p && *p != '#'; p++) {
+        bool encoded = *p == '%' && hex(p[1]) >= 0 && hex(p[2]) >= 0;
+        plain[n++] = encoded ? (char)(hex(p[1]) * 16 + hex(p[2])) : *p;
+        p += encoded ? 2 : 0;
     }
-    path[n] = '\0';
-    return archive_find(e->archive, path);
+    return archive_find(e->archive, office_resolve(&e->memory, e->package, plain));
 }
 
 /* Fonts may be obfuscated, which hides no text; any other encryption is a lock. */
@@ -235,11 +222,7 @@ const struct renderer_ops extract_epub_ops = {
     .name = "text:epub",
     .version = "1",
     .formats = formats,
-    .limits = {.source_bytes = RENDER_SOURCE,
-               .out_bytes = EXTRACT_TEXT,
-               .memory_bytes = EXTRACT_MEMORY,
-               .cpu_s = EXTRACT_CPU_S,
-               .wall_ms = EXTRACT_WALL_MS},
+    .limits = EXTRACT_LIMITS,
     .warm = html_warm,
     .render = extract,
 };

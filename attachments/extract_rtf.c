@@ -24,11 +24,7 @@ const struct renderer_ops extract_rtf_ops = {
     .name = "rtf",
     .version = "1",
     .formats = (const char *const[]){"text:rtf", NULL},
-    .limits = {.source_bytes = RENDER_SOURCE,
-               .out_bytes = EXTRACT_TEXT,
-               .memory_bytes = EXTRACT_MEMORY,
-               .cpu_s = EXTRACT_CPU_S,
-               .wall_ms = EXTRACT_WALL_MS},
+    .limits = EXTRACT_LIMITS,
     .warm = charset_warm,
     .render = extract_rtf,
 };

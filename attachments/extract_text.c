@@ -14,11 +14,7 @@ const struct renderer_ops extract_text_ops = {
     .name = "text",
     .version = "1",
     .formats = (const char *const[]){"text:plain", NULL},
-    .limits = {.source_bytes = RENDER_SOURCE,
-               .out_bytes = EXTRACT_TEXT,
-               .memory_bytes = EXTRACT_MEMORY,
-               .cpu_s = EXTRACT_CPU_S,
-               .wall_ms = EXTRACT_WALL_MS},
+    .limits = EXTRACT_LIMITS,
     .warm = charset_warm,
     .render = extract_text,
 };

@@ -119,10 +119,6 @@ const struct renderer_ops extract_xlsx_ops = {
     .name = "text:xlsx",
     .version = "1",
     .formats = formats,
-    .limits = {.source_bytes = RENDER_SOURCE,
-               .out_bytes = EXTRACT_TEXT,
-               .memory_bytes = EXTRACT_MEMORY,
-               .cpu_s = EXTRACT_CPU_S,
-               .wall_ms = EXTRACT_WALL_MS},
+    .limits = EXTRACT_LIMITS,
     .render = extract,
 };

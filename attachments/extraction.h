@@ -21,6 +21,13 @@ enum {
     EXTRACT_WALL_MS = 15000 /* of the child */
 };
 
+/* Of every reader that needs no more than this. */
+#define EXTRACT_LIMITS                                                                                       \
+    {                                                                                                        \
+        .source_bytes = RENDER_SOURCE, .out_bytes = EXTRACT_TEXT, .memory_bytes = EXTRACT_MEMORY,            \
+        .cpu_s = EXTRACT_CPU_S, .wall_ms = EXTRACT_WALL_MS                                                   \
+    }
+
 struct extraction {
     enum render_status status; /* RENDER_OK so far */
     char *sentence;            /* RENDER_SENTENCE bytes, the caller's */
