@@ -8,6 +8,8 @@ enum {
     LIMIT_HTTP_FIELDS = 200,         /* fields of a head */
     LIMIT_HTTP_TRAILERS = 16 * 1024, /* trailer fields together */
     LIMIT_READ = 64 * 1024,          /* one read from a socket; the worker's shared read buffer */
+    LIMIT_SENT_AT_ONCE = 256 * 1024, /* to one peer before others have their turn */
+    LIMIT_BODY_ON_LOOP = 256 * 1024, /* a longer body of a consult is read and composed off the event loop */
     LIMIT_PIPELINED = 64 * 1024,     /* bytes of a next request kept while one is answered */
     LIMIT_JSON_DEPTH = 512,          /* nesting of a document that is looked into */
     LIMIT_ERROR_TEXT = 512,          /* an error's message */

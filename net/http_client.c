@@ -100,11 +100,12 @@ static void link_want_write(struct link *link, bool want)
         event_del(&link->on_write);
 }
 
-/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more, even if it took some.
- */
+/* Sends from `bytes`, of a long run its beginning; answers how many were taken, or -1 when the peer takes no
+ * more, even if it took some. */
 static ssize_t link_send(struct link *link, struct span bytes)
 {
     size_t sent = 0;
+    bytes = span_of(bytes.p, bytes.n < LIMIT_SENT_AT_ONCE ? bytes.n : LIMIT_SENT_AT_ONCE);
     while (sent < bytes.n) {
         ssize_t n = stream_write(&link->stream, bytes.p + sent, bytes.n - sent);
         if (n == STREAM_AGAIN)
@@ -218,7 +219,10 @@ static void on_link_write(evutil_socket_t fd, short what, void *arg)
         link_write_broken(link, &link->unsent);
         return;
     }
-    buf_consume(&link->unsent, (size_t)sent);
+    if (link->unsent.room > LIMIT_SENT_AT_ONCE)
+        buf_consume_pages(&link->unsent, (size_t)sent);
+    else
+        buf_consume(&link->unsent, (size_t)sent);
     if (link->unsent.n == 0) {
         buf_free(&link->unsent);
         link_want_write(link, false);

@@ -4,27 +4,31 @@
  * Attachments on their way into the request (product.md §6), for the files that do it: attach.c (stages and
  * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_provider.c (what providers
  * make ready), attach_place.c (placing, and what is kept). The job owns the request's body meanwhile, since
- * everything points into it; nothing of the exchange is touched in the thread.
+ * everything points into it; nothing of the exchange is touched in the thread. A long request takes the same
+ * way without attachments, so that no loop turn is spent on its many bytes.
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
  *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
- *   PLACE (disk thread)     texts are read and counted, everything is placed
+ *   PLACE (disk thread)     texts are read and counted, everything is placed, the request is composed
  *      |
  *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
  *      |
- *   KEEP (disk thread)      while the provider works: digests for the record, originals for consults that
+ *   KEEP (disk thread)      when there were any: while the provider works: digests for the record, originals for consults that
  *                           this one may start, which wait for it (artifacts/inbound.h)
+ *      |
+ *   FREE (disk thread)      what may be large; the exchange may be over
  */
 #include "artifacts/artifact.h"
 #include "attachments/attachment.h"
 #include "jobs/job.h"
 #include "jobs/render_job.h"
 #include "providers/placing.h"
+#include "providers/words.h"
 #include "proxy/exchange_state.h"
 
-enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE, ATTACH_KEEP };
+enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE, ATTACH_KEEP, ATTACH_FREE };
 
 /* One attachment that is made ready by others. */
 enum preparation_kind {
@@ -39,7 +43,7 @@ struct preparation {
     enum preparation_kind kind;
     struct upload_wait *upload; /* under way, as the next one */
     struct transcription_call *transcription;
-    int document;              /* for the extractor; -1: it has been handed on */
+    int document;              /* for the extractor, which gets a copy of the descriptor; -1: none */
     struct render_job *render; /* under way */
     int fd;                    /* the text, sealed; -1: none */
     uint64_t bytes;
@@ -63,7 +67,9 @@ struct attach_job {
     size_t npreparations;
     unsigned pending;   /* preparations under way */
     size_t inline_most; /* bytes of the request above which files are uploaded; 0: there is no such size */
-    struct buf body;
+    bool identity;          /* the provider is asked for a reply without compression */
+    struct buf head, body;  /* of the request as it came */
+    struct buf composed;    /* … and as it goes */
     struct request_facts facts; /* of the body */
     struct place_request place;
     struct edits edits;
@@ -73,6 +79,8 @@ struct attach_job {
     struct buf not_passed; /* entries for the record */
     unsigned counts[NOT_PASSED_REASONS];
     bool recorded; /* in a thread's journal */
+    bool words_read;
+    struct request_words words; /* for that */
     int keeping;   /* inbound_begin's token; -1: none */
     bool failed;
     struct error error;

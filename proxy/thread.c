@@ -160,12 +160,14 @@ void thread_start(struct exchange *ex)
     ex->thread = t;
 }
 
-void thread_take_words(struct exchange *ex)
+void thread_give_words(struct exchange *ex, struct request_words *words)
 {
     struct exchange_thread *t = ex->thread;
     if (!t)
         return;
-    read_words(ex->dialect, buf_span(&ex->body), &t->words);
+    t->words.cut = words->cut;
+    t->words.results = words->results;
+    buf_move(&t->words.text, &words->text);
     t->has_words = true;
 }
 
