@@ -22,6 +22,7 @@ enum {
     LIMIT_HELD_TEXT = 64,            /* characters that may be held back as the beginning of a marker */
     LIMIT_HELD_BLANK = 64,           /* white space that may be held back */
     LIMIT_FLAGS = 64,                /* flags of one reply that are listed one by one */
+    LIMIT_HW = 256 * 1024,           /* what a body says to Penstock itself, without attachments */
     LIMIT_ATTACHMENTS = 64,          /* of one request, forwarded ones included */
     LIMIT_ATTACHMENT_NAME = 255,     /* a display name: bytes */
     LIMIT_ATTACHMENT_TYPE = 64,      /* a content's type: bytes */

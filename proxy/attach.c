@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "providers/upload.h"
-#include "proxy/conversion.h"
 #include "proxy/body_read.h"
+#include "proxy/conversion.h"
 #include "proxy/thread.h"
 
 /* ---- what did not go ---- */
@@ -282,8 +282,7 @@ void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
     j->nforward = ex->caller.nforward;
     j->fields = !ex->caller.context_attachments;
     j->identity = ex->consult;
-    if (ex->consult && r->facts.root.n)
-        {
+    if (ex->consult && r->facts.root.n) {
         j->list = r->list;
         r->list = (struct attachments){0};
     }

@@ -15,8 +15,8 @@
  *      |
  *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
  *      |
- *   KEEP (disk thread)      when there were any: while the provider works: digests for the record, originals for consults that
- *                           this one may start, which wait for it (artifacts/inbound.h)
+ *   KEEP (disk thread)      when there were any: while the provider works: digests for the record, originals
+ * for consults that this one may start, which wait for it (artifacts/inbound.h)
  *      |
  *   FREE (disk thread)      what may be large; the exchange may be over
  */
@@ -65,11 +65,11 @@ struct attach_job {
     struct attachments list;
     struct preparation preparations[LIMIT_ATTACHMENTS];
     size_t npreparations;
-    unsigned pending;   /* preparations under way */
-    size_t inline_most; /* bytes of the request above which files are uploaded; 0: there is no such size */
-    bool identity;          /* the provider is asked for a reply without compression */
-    struct buf head, body;  /* of the request as it came */
-    struct buf composed;    /* … and as it goes */
+    unsigned pending;      /* preparations under way */
+    size_t inline_most;    /* bytes of the request above which files are uploaded; 0: there is no such size */
+    bool identity;         /* the provider is asked for a reply without compression */
+    struct buf head, body; /* of the request as it came */
+    struct buf composed;   /* … and as it goes */
     struct request_facts facts; /* of the body */
     struct place_request place;
     struct edits edits;
@@ -81,7 +81,7 @@ struct attach_job {
     bool recorded; /* in a thread's journal */
     bool words_read;
     struct request_words words; /* for that */
-    int keeping;   /* inbound_begin's token; -1: none */
+    int keeping;                /* inbound_begin's token; -1: none */
     bool failed;
     struct error error;
 };

@@ -164,8 +164,8 @@ void request_send(struct exchange *ex, struct buf *composed);
 /* ---- attach.c ---- */
 /*
  * Off the loop: reads what the caller attached and what it wants forwarded, adds it to the request, composes
- * that, and then sends it or fails the exchange. For requests with something of either, and for those that are
- * too long to be composed on the loop. Takes over list, edits and their room.
+ * that, and then sends it or fails the exchange. For requests with something of either, and for those that
+ * are too long to be composed on the loop. Takes over list, edits and their room.
  */
 void attach_start(struct exchange *ex, struct body_read *r, struct buf *room);
 /* The client has gone: nothing is made ready for it any more. May end the exchange. */

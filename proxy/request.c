@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "proxy/body_read.h"
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
-#include "proxy/body_read.h"
 #include "proxy/thread.h"
 
 /* Room for what is added to a forwarded head: framing and Accept-Encoding. */
@@ -209,7 +209,8 @@ void request_body_known(struct exchange *ex, struct body_read *r)
     if (wants_protocol(ex, facts))
         add_protocol(ex, facts, &room, &r->edits);
     else if (!ex->consult && ex->tentative)
-        edits_reset(&r->edits); /* not marked where only marked requests are consults: nothing of it is ours */
+        edits_reset(
+            &r->edits); /* not marked where only marked requests are consults: nothing of it is ours */
     if (attached || ex->body.n > LIMIT_BODY_ON_LOOP)
         attach_start(ex, r, &room);
     else

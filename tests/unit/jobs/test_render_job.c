@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -406,15 +407,22 @@ static unsigned open_descriptors(pid_t pid)
     return n;
 }
 
-static bool has_children(pid_t pid)
+/* 0: it has none. */
+static pid_t first_child(pid_t pid)
 {
     char path[64], text[64] = "";
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *f = fopen(path, "re");
-    bool some = f && fgets(text, sizeof text, f) && text[0];
+    if (f && !fgets(text, sizeof text, f))
+        text[0] = '\0';
     if (f)
         fclose(f);
-    return some;
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+static bool has_children(pid_t pid)
+{
+    return first_child(pid) != 0;
 }
 
 /* KiB of memory that are the process's own. */
@@ -505,6 +513,22 @@ static void a_client_that_goes_takes_its_documents_along(void **state)
     for (int i = 0; i < 200 && has_children(s->launch.pid); i++)
         usleep(10000);
     assert_false(has_children(s->launch.pid));
+}
+
+static void a_document_leaves_the_processor_to_streams(void **state)
+{
+    struct service *s = *state;
+    struct ended e;
+    int ours = getpriority(PRIO_PROCESS, (id_t)s->launch.pid), wanted = ours > 9 ? 19 : ours + 10, its = ours;
+    struct render_job *job = submit(s, "plain", "sleep", LONG_MS, &e);
+    for (int i = 0; i < 300 && its != wanted; i++) {
+        usleep(10000);
+        pid_t child = first_child(s->launch.pid);
+        if (child)
+            its = getpriority(PRIO_PROCESS, (id_t)child);
+    }
+    assert_int_equal(its, wanted);
+    render_cancel(job);
 }
 
 /* Neither the child nor its program, whatever ends them. */
@@ -662,6 +686,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(a_dead_spawner_costs_a_second_try),
         cmocka_unit_test(a_client_that_goes_takes_its_documents_along),
+        cmocka_unit_test(a_document_leaves_the_processor_to_streams),
         cmocka_unit_test(a_program_ends_with_its_child),
         cmocka_unit_test(nonsense_ends_the_connection_alone),
         cmocka_unit_test(a_document_that_is_none_fails_alone),
