@@ -1,8 +1,6 @@
 #include "base/buf.h"
 
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/xalloc.h"
 
@@ -98,16 +96,6 @@ void buf_consume(struct buf *b, size_t n)
     b->n -= n;
     if (b->n == 0)
         b->start = 0;
-}
-
-void buf_consume_pages(struct buf *b, size_t n)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), data = (uintptr_t)b->data;
-    uintptr_t first = data + b->start, end = (first + n) & ~(page - 1);
-    first = b->start < page ? (data + page - 1) & ~(page - 1) : first & ~(page - 1);
-    if (end > first)
-        (void)madvise(b->data + (first - data), end - first, MADV_DONTNEED); /* else it is freed later */
-    buf_consume(b, n);
 }
 
 void buf_cut(struct buf *b, size_t n)

@@ -63,9 +63,6 @@ char *buf_reserve(struct buf *b, size_t n) MUST_USE;
 void buf_commit(struct buf *b, size_t n);
 /* Drops n bytes at the front. */
 void buf_consume(struct buf *b, size_t n);
-/* The same for a long run that leaves bit by bit: the system has the memory back at once, and the buffer's
- * end does not take milliseconds. */
-void buf_consume_pages(struct buf *b, size_t n);
 /* Cuts the buffer to its first n bytes. */
 void buf_cut(struct buf *b, size_t n);
 /* Moves the contents of `from` into `to` (which is freed first); `from` is left empty. Caps stay. */

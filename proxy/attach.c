@@ -53,23 +53,22 @@ static int resolve(struct attach_job *j)
     return attach_provider_plan(j) < 0 ? -1 : attach_prepare_documents(j);
 }
 
-/* What the splices point into; nobody reads it once the request is composed. */
-static void free_pieces(struct attach_job *j)
+/* The request as it goes upstream. */
+static int make_pieces(struct attach_job *j)
 {
-    edits_free(&j->edits);
-    buf_free(&j->protocol_room);
-    buf_free(&j->room);
-    for (size_t i = 0; i < j->ntexts; i++)
-        buf_free(&j->texts[i]);
-    j->ntexts = 0;
+    size_t length = edits_length(&j->edits, j->body.n);
+    request_head(buf_span(&j->head), j->identity, length, &j->new_head);
+    j->pieces = xcalloc(2 * j->edits.n + 2, sizeof *j->pieces);
+    j->pieces[0] = buf_span(&j->new_head);
+    int n = edits_pieces(&j->edits, buf_span(&j->body), j->pieces + 1);
+    j->npieces = (size_t)(n + 1);
+    return n < 0 ? error_set(&j->error, ERROR_BAD_REQUEST, "Nothing can be added to this request.") : 0;
 }
 
 static int place(struct attach_job *j)
 {
-    if (attach_prepare_read(j) < 0 || attach_place(j) < 0)
+    if (attach_prepare_read(j) < 0 || attach_place(j) < 0 || make_pieces(j) < 0)
         return -1;
-    request_compose(buf_span(&j->head), j->identity, buf_span(&j->body), &j->edits, &j->composed);
-    free_pieces(j);
     attach_promise_originals(j);
     return 0;
 }
@@ -95,11 +94,16 @@ static void free_parts(struct attach_job *j)
 {
     attach_prepare_free(j);
     attachments_free(&j->list);
-    free_pieces(j);
+    edits_free(&j->edits);
+    xfree(j->pieces);
+    for (size_t i = 0; i < j->ntexts; i++)
+        buf_free(&j->texts[i]);
     xfree(j->texts);
+    buf_free(&j->protocol_room);
+    buf_free(&j->room);
     buf_free(&j->head);
+    buf_free(&j->new_head);
     buf_free(&j->body);
-    buf_free(&j->composed);
     buf_free(&j->words.text);
     buf_free(&j->not_passed);
 }
@@ -158,17 +162,33 @@ static void count(struct exchange *ex, const struct attach_job *j)
     }
 }
 
+/* The exchange may be over. */
+static void discard(struct attach_job *j)
+{
+    j->stage = ATTACH_FREE;
+    if (job_submit(j->disk, &j->job) == 0)
+        return;
+    free_parts(j);
+    free_job(j);
+}
+
 static void end(struct attach_job *j)
 {
     struct exchange *ex = j->exchange;
     ex->jobs--;
     attach_note(ex, &j->list, j->failed ? &j->error : NULL);
     inbound_give_up(j->store, j->keeping);
-    j->stage = ATTACH_FREE;
-    if (job_submit(ex->worker->disk, &j->job) == 0)
-        return;
-    free_parts(j);
-    free_job(j);
+    j->kept = true;
+    if (!j->lent)
+        discard(j);
+}
+
+static void released(void *arg)
+{
+    struct attach_job *j = arg;
+    j->lent = false;
+    if (j->kept)
+        discard(j);
 }
 
 /* In the queue before the client can hear of the consult, and so before anything that asks for it. */
@@ -195,7 +215,9 @@ static void finish(struct attach_job *j)
     if (ex->conn && !j->failed) {
         if (j->recorded)
             attach_note(ex, &j->list, NULL);
-        request_send(ex, &j->composed);
+        const struct http_loan loan = {.pieces = j->pieces, .n = j->npieces, .released = released, .arg = j};
+        j->lent = true;
+        request_send(ex, NULL, &loan);
         if (j->list.n)
             keep(j);
         else
@@ -269,6 +291,7 @@ void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
     j->job.work = job_work;
     j->job.done = job_done;
     j->exchange = ex;
+    j->disk = ex->worker->disk;
     j->keeping = -1;
     j->recorded = ex->thread != NULL;
     j->config = config_ref(ex->config);
@@ -294,7 +317,7 @@ void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
     buf_move(&j->protocol_room, room);
     buf_init(&j->body, ex->body.max);
     buf_move(&j->body, &ex->body);
-    buf_init(&j->composed, SIZE_MAX / 2); /* both parts were capped when they came in */
+    buf_init(&j->new_head, ex->request.max + LIMIT_READ);
     buf_init(&j->words.text, LIMIT_THREAD_TEXT);
     buf_init(&j->not_passed, LIMIT_READ);
     j->facts = r->facts;

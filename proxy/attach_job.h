@@ -5,20 +5,21 @@
  * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_provider.c (what providers
  * make ready), attach_place.c (placing, and what is kept). The job owns the request's body meanwhile, since
  * everything points into it; nothing of the exchange is touched in the thread. A long request takes the same
- * way without attachments, so that no loop turn is spent on its many bytes.
+ * way without attachments, so that no loop turn is spent on its many bytes, which are
+ * never copied: pieces of what came and of what is added go upstream from where they are.
  *
  *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
  *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
- *   PLACE (disk thread)     texts are read and counted, everything is placed, the request is composed
+ *   PLACE (disk thread)     texts are read and counted, everything is placed, the request is made of pieces
  *      |
  *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
  *      |
  *   KEEP (disk thread)      when there were any: while the provider works: digests for the record, originals
  * for consults that this one may start, which wait for it (artifacts/inbound.h)
  *      |
- *   FREE (disk thread)      what may be large; the exchange may be over
+ *   FREE (disk thread)      what may be large, once it is sent; the exchange may be over
  */
 #include "artifacts/artifact.h"
 #include "attachments/attachment.h"
@@ -52,7 +53,8 @@ struct preparation {
 struct attach_job {
     struct job job; /* first: the queue gives this back */
     enum attach_stage stage;
-    struct exchange *exchange;
+    struct exchange *exchange; /* until the job is `kept` */
+    struct job_queue *disk;
     struct config *config;
     struct store *store;
     const struct render_pool *renders; /* in the thread for its formats alone */
@@ -69,7 +71,10 @@ struct attach_job {
     size_t inline_most;    /* bytes of the request above which files are uploaded; 0: there is no such size */
     bool identity;         /* the provider is asked for a reply without compression */
     struct buf head, body; /* of the request as it came */
-    struct buf composed;   /* … and as it goes */
+    struct buf new_head;
+    struct span *pieces; /* the request as it goes */
+    size_t npieces;
+    bool lent, kept;            /* the pieces are being sent; all else is done */
     struct request_facts facts; /* of the body */
     struct place_request place;
     struct edits edits;

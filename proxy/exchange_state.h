@@ -155,11 +155,10 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
 void request_room(struct exchange *ex);
 /* What the body says is known: goes on with it. Takes over what it needs of `r`; *r stays the caller's. */
 void request_body_known(struct exchange *ex, struct body_read *r);
-/* The request as it goes upstream: head, framing, and the body with these splices. Any thread. */
-void request_compose(struct span head, bool consult, struct span body, const struct edits *edits,
-                     struct buf *out);
-/* Sends what was composed, which is taken over. */
-void request_send(struct exchange *ex, struct buf *composed);
+/* The head as it goes upstream, with a body of that length. Any thread. */
+void request_head(struct span head, bool consult, size_t length, struct buf *out);
+/* Sends the request: bytes, which are taken over, or what is lent; the other is NULL. */
+void request_send(struct exchange *ex, struct buf *bytes, const struct http_loan *loan);
 
 /* ---- attach.c ---- */
 /*

@@ -127,42 +127,43 @@ static void add_protocol(struct exchange *ex, const struct request_facts *facts,
     ex->dialect->add_protocol(buf_span(&ex->body), facts, protocol, room, edits);
 }
 
-void request_compose(struct span head, bool consult, struct span body, const struct edits *edits,
-                     struct buf *out)
+void request_head(struct span head, bool consult, size_t length, struct buf *out)
 {
-    size_t n = body.n;
-    for (size_t i = 0; i < edits->n; i++)
-        n += edits->list[i].insert.n - edits->list[i].cut;
-    char *room = buf_reserve(out, head.n + n + HEAD_REST); /* grows once, not by doubling */
-    (void)room;
     if (consult)
         forward_ask_identity(head, out);
     else
         buf_add(out, head);
     buf_adds(out, "Content-Length: ");
-    buf_add_number(out, n);
+    buf_add_number(out, length);
     buf_adds(out, "\r\n\r\n");
-    if (edits_apply(edits, body, out) < 0)
-        log_error("request.splice", log_int("bytes", (int64_t)body.n));
 }
 
-void request_send(struct exchange *ex, struct buf *composed)
+void request_send(struct exchange *ex, struct buf *bytes, const struct http_loan *loan)
 {
     thread_begin(ex);
     buf_free(&ex->request);
     call_start(ex);
-    http_call_give(ex->call, composed);
+    if (loan)
+        http_call_lend(ex->call, loan);
+    else
+        http_call_give(ex->call, bytes);
     sent_all(ex);
     ex->overhead_us = clock_mono_us() - ex->body_end_us;
 }
 
-/* Short, and with nothing that must be made ready. */
-static void compose_and_send(struct exchange *ex, const struct edits *edits)
+/* A short one, with nothing that must be made ready: head and body in one. */
+static void send_short(struct exchange *ex, const struct edits *edits)
 {
     struct buf out;
+    struct span head = buf_span(&ex->request), body = buf_span(&ex->body);
+    size_t length = edits_length(edits, body.n);
     buf_init(&out, SIZE_MAX / 2); /* both parts were capped when they came in */
-    request_compose(buf_span(&ex->request), ex->consult, buf_span(&ex->body), edits, &out);
-    request_send(ex, &out);
+    char *room = buf_reserve(&out, head.n + length + HEAD_REST); /* grows once, not by doubling */
+    (void)room;
+    request_head(head, ex->consult, length, &out);
+    if (edits_apply(edits, body, &out) < 0)
+        log_error("request.splice", log_str("consult", ex->consult_id));
+    request_send(ex, &out, NULL);
     buf_free(&ex->body);
 }
 
@@ -214,7 +215,7 @@ void request_body_known(struct exchange *ex, struct body_read *r)
     if (attached || ex->body.n > LIMIT_BODY_ON_LOOP)
         attach_start(ex, r, &room);
     else
-        compose_and_send(ex, &r->edits);
+        send_short(ex, &r->edits);
     goto out;
 fail:
     exchange_fail(ex, &e);

@@ -91,31 +91,6 @@ static void test_queue(void **state)
     buf_free(&b);
 }
 
-/* What is still in it stays as it was, whatever its beginning and the pages' ends are. */
-static void test_consume_pages(void **state)
-{
-    (void)state;
-    enum { ALL = 300 * 1024 };
-    static const size_t steps[] = {1, 4095, 4096, 5000, 1, 70000, 3};
-    struct buf b;
-    size_t gone = 0;
-    buf_init(&b, 2 * ALL);
-    for (size_t i = 0; i < ALL; i++)
-        assert_int_equal(buf_addc(&b, (char)(i % 251)), 0);
-    for (size_t s = 0; b.n; s++) {
-        size_t step = steps[s % (sizeof steps / sizeof steps[0])];
-        step = step < b.n ? step : b.n;
-        buf_consume_pages(&b, step);
-        gone += step;
-        for (size_t i = 0; i<b.n; i += b.n> 5000 ? 97 : 1)
-            assert_int_equal(buf_span(&b).p[i], (char)((gone + i) % 251));
-    }
-    assert_int_equal(gone, ALL);
-    assert_int_equal(buf_adds(&b, "again"), 0);
-    assert_string_equal(buf_cstr(&b), "again");
-    buf_free(&b);
-}
-
 static void test_move(void **state)
 {
     (void)state;
@@ -139,8 +114,10 @@ static void test_move(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_append),        cmocka_unit_test(test_cap),  cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_consume_pages), cmocka_unit_test(test_move),
+        cmocka_unit_test(test_append),
+        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
