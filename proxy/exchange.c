@@ -118,9 +118,14 @@ static struct exchange *exchange_create(struct conn *c)
 
 void exchange_try_over(struct exchange *ex)
 {
-    if (ex->conn || ex->call || ex->jobs || ex->state == EX_OVER)
+    bool recorded = ex->consult && !ex->stored;
+    if (ex->conn || ex->call || ex->state == EX_OVER)
         return;
-    if (ex->consult && !ex->stored)
+    if (recorded) /* before jobs that nobody waits for: whoever has the reply finds it counted */
+        audit_observe(ex);
+    if (ex->jobs)
+        return;
+    if (recorded)
         audit_write(ex);
     thread_end(ex);
     exchange_enter(ex, EX_OVER);
