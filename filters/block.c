@@ -26,18 +26,32 @@ static void read_item(struct reply *r, struct span block)
     e->ends_stream = parts.object.n == 0 && parts.closes;
 }
 
-/* It is an error, or nothing: clients do not look at what is no event. */
-static void read_bare(struct reply *r)
+/* The field in which older versions of llama.cpp say an error. */
+static const char error_field[] = "error:";
+
+/* Its value, when that is JSON; the empty span for everything else. */
+static struct span error_json(struct span block)
+{
+    struct span value = span_from(block, sizeof error_field - 1);
+    while (value.n && value.p[0] == ' ')
+        value = span_from(value, 1);
+    return block_bare_json(value);
+}
+
+/* It is an error, or nothing: clients do not look at what is no event. `field`: it stands in the field of
+ * errors, so that it is one whatever the dialect says of it. */
+static void read_bare(struct reply *r, bool field)
 {
     struct reply_event *e = &r->event;
     struct reply_ends before = r->ends;
     struct span block = e->raw;
     r->settings.dialect.event(e, r->settings.choices, &r->ends);
-    bool error = e->error;
+    bool error = field || e->error;
     size_t notes = e->nnotes;
     r->ends = before;
     reply_event_reset(e, block);
-    e->error = r->bare = error;
+    e->error = error;
+    r->bare = error && !field;
     e->nnotes = error ? notes : 0;
 }
 
@@ -56,9 +70,9 @@ void block_read(struct reply *r, struct span block, struct buf *room)
         struct sse_fields fields;
         (r->scan.lines == 1 ? sse_parse_line : sse_parse)(block, !r->first_done, &fields);
         r->first_done = true;
-        e->json = fields.data_lines ? fields.data : block_bare_json(block);
+        e->error = fields.data_lines == 0 && span_starts(block, error_field);
+        e->json = fields.data_lines ? fields.data : e->error ? error_json(block) : block_bare_json(block);
         r->bare = fields.data_lines == 0 && e->json.n;
-        e->error = fields.data_lines == 0 && span_starts(block, "error:"); /* older versions of llama.cpp */
         e->json_at = (size_t)(e->json.p - block.p);
         char *copy = fields.data_lines > 1 ? buf_reserve(room, e->json.n) : NULL;
         if (copy) {
@@ -68,7 +82,7 @@ void block_read(struct reply *r, struct span block, struct buf *room)
         }
     }
     if (r->bare)
-        read_bare(r);
+        read_bare(r, e->error);
     else if (e->json.n)
         r->settings.dialect.event(e, r->settings.choices, &r->ends);
 }

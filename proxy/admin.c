@@ -9,6 +9,15 @@
 
 enum { CONSULTS_DEFAULT = 100, CONSULTS_MOST = 1000, QUERY_VALUE = 128, PAGE_MAX = 64 * 1024 * 1024 };
 
+/* The connection may have gone meanwhile; its number tells. */
+static struct conn *find_conn(struct worker *w, uint64_t number)
+{
+    struct conn *c = w->conns;
+    while (c && c->number != number)
+        c = c->next;
+    return c;
+}
+
 /* ---- /consults ---- */
 
 struct consults_job {
@@ -26,15 +35,6 @@ static void consults_work(struct job *job)
 {
     struct consults_job *j = (struct consults_job *)job;
     j->failed = records_list(j->worker->records, j->org, j->id, j->before_ms, j->limit, &j->out) < 0;
-}
-
-/* The connection may have gone meanwhile; its number tells. */
-static struct conn *find_conn(struct worker *w, uint64_t number)
-{
-    struct conn *c = w->conns;
-    while (c && c->number != number)
-        c = c->next;
-    return c;
 }
 
 static void consults_done(struct job *job)
@@ -150,11 +150,78 @@ static void metrics_page(struct conn *c, bool head_only)
     buf_free(&out);
 }
 
+/* ---- what is told from records ---- */
+
+/*
+ * A consult whose reply is out is recorded when its last job is, such as keeping what was attached. Whoever
+ * has the reply may ask for the record at once; so these pages stand behind the jobs that are in the queue.
+ */
+struct behind_job {
+    struct job job; /* first: the queue gives this back */
+    struct worker *worker;
+    uint64_t conn_number;
+    bool head_only;
+    struct buf target;
+};
+
+static void behind_work(struct job *job)
+{
+    (void)job;
+}
+
+static bool recorded_page(struct conn *c, struct span target, bool head_only)
+{
+    const char *mark = memchr(target.p, '?', target.n);
+    struct span path = span_of(target.p, mark ? (size_t)(mark - target.p) : target.n);
+    struct span query = mark ? span_from(target, path.n + 1) : (struct span){0};
+    if (!span_is(path, "/consults"))
+        return threads_page(c, path, query, head_only);
+    consults(c, query, head_only);
+    return true;
+}
+
+static void not_found(struct conn *c, bool head_only)
+{
+    conn_reply(c, 404, "text/plain", "", SPAN_LIT("/healthz /readyz /metrics /consults /threads\n"),
+               head_only);
+}
+
+static void behind_done(struct job *job)
+{
+    struct behind_job *j = (struct behind_job *)job;
+    struct conn *c = find_conn(j->worker, j->conn_number);
+    if (c && !recorded_page(c, buf_span(&j->target), j->head_only))
+        not_found(c, j->head_only);
+    buf_free(&j->target);
+    xfree(j);
+}
+
+/* When the queue is empty or full, the page is answered at once. */
+static void page_behind_jobs(struct conn *c, struct span target, bool head_only)
+{
+    struct behind_job *j = NULL;
+    if (job_queue_length(c->worker->disk)) {
+        j = xcalloc(1, sizeof *j);
+        j->job.work = behind_work;
+        j->job.done = behind_done;
+        j->worker = c->worker;
+        j->conn_number = c->number;
+        j->head_only = head_only;
+        buf_init(&j->target, LIMIT_HTTP_HEAD);
+        buf_add(&j->target, target);
+        if (job_submit(c->worker->disk, &j->job) == 0)
+            return;
+        buf_free(&j->target);
+        xfree(j);
+    }
+    if (!recorded_page(c, target, head_only))
+        not_found(c, head_only);
+}
+
 void admin_request(struct conn *c, const struct http_head *head)
 {
     const char *mark = memchr(head->target.p, '?', head->target.n);
     struct span path = span_of(head->target.p, mark ? (size_t)(mark - head->target.p) : head->target.n);
-    struct span query = mark ? span_from(head->target, path.n + 1) : (struct span){0};
     bool head_only = span_is(head->method, "HEAD");
     if (c->state == CONN_BODY) /* no page takes a body: it is not read */
         c->close_after = true;
@@ -168,9 +235,6 @@ void admin_request(struct conn *c, const struct http_head *head)
         conn_reply(c, 200, "text/plain", "", SPAN_LIT("ready\n"), head_only);
     else if (span_is(path, "/metrics"))
         metrics_page(c, head_only);
-    else if (span_is(path, "/consults"))
-        consults(c, query, head_only);
-    else if (!threads_page(c, path, query, head_only))
-        conn_reply(c, 404, "text/plain", "", SPAN_LIT("/healthz /readyz /metrics /consults /threads\n"),
-                   head_only);
+    else
+        page_behind_jobs(c, head->target, head_only);
 }

@@ -96,27 +96,30 @@ static void audit_keep(struct audit_batch *b, const struct consult_record *c)
     buf_cut(&b->text, before);
 }
 
-static void observe(const struct exchange *ex, int64_t duration_us)
+void audit_observe(struct exchange *ex)
 {
     struct metrics_provider *p = metrics_provider(ex->worker->metrics, ex->provider);
+    const struct reply_totals *totals = ex->reply ? reply_totals(ex->reply) : NULL;
+    if (ex->observed)
+        return;
+    ex->observed = true;
+    ex->duration_us = clock_mono_us() - ex->began_us;
     p->consults[ex->outcome]++;
-    metrics_observe(&p->duration, duration_us);
+    metrics_observe(&p->duration, ex->duration_us);
     if (ex->first_byte_us >= 0)
         metrics_observe(&p->first_token, ex->first_byte_us - ex->body_end_us);
     metrics_observe(&ex->worker->metrics->overhead, ex->overhead_us);
+    log_info("consult", log_str("consult", ex->consult_id), log_str("org", ex->owner.org),
+             log_str("provider", ex->provider->name), log_str("api", api_name(ex->api)),
+             log_int("status", ex->status), log_str("outcome", outcome_name(ex->outcome)),
+             log_bool("streamed", ex->treatment == TREAT_STREAM), log_int("ms", ex->duration_us / 1000),
+             log_int("bytes_in", (int64_t)ex->bytes_in), log_int("bytes_out", (int64_t)ex->bytes_out),
+             log_int("directives", totals ? totals->directives : 0));
 }
 
 void audit_write(struct exchange *ex)
 {
-    int64_t duration_us = clock_mono_us() - ex->began_us;
     const struct reply_totals *totals = ex->reply ? reply_totals(ex->reply) : NULL;
-    observe(ex, duration_us);
-    log_info("consult", log_str("consult", ex->consult_id), log_str("org", ex->owner.org),
-             log_str("provider", ex->provider->name), log_str("api", api_name(ex->api)),
-             log_int("status", ex->status), log_str("outcome", outcome_name(ex->outcome)),
-             log_bool("streamed", ex->treatment == TREAT_STREAM), log_int("ms", duration_us / 1000),
-             log_int("bytes_in", (int64_t)ex->bytes_in), log_int("bytes_out", (int64_t)ex->bytes_out),
-             log_int("directives", totals ? totals->directives : 0));
     if (!ex->worker->records)
         return;
     const char *const *names = (const char *const *)ex->caller.names;
@@ -131,7 +134,7 @@ void audit_write(struct exchange *ex)
         .api = api_name(ex->api),
         .model = ex->model,
         .started_ms = ex->began_wall_ms,
-        .duration_ms = duration_us / 1000,
+        .duration_ms = ex->duration_us / 1000,
         .first_byte_ms = ex->first_byte_us >= 0 ? (ex->first_byte_us - ex->body_end_us) / 1000 : -1,
         .status = ex->status,
         .outcome = outcome_name(ex->outcome),

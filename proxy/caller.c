@@ -15,6 +15,8 @@ enum setting {
     SET_INJECT,
     SET_CONTEXT,
     SET_IMAGES,
+    SET_AGENT_CONTEXT,
+    SET_FORWARD,
     SET_NAMES
 };
 
@@ -137,34 +139,44 @@ static int take_name(struct caller *c, enum caller_name which, struct span value
     return 0;
 }
 
+/* A second field could only be dropped in silence; and whoever sets the organisation for others must not be
+ * overruled by one. */
+static int note_header(struct caller *c, unsigned setting, const char *header, struct error *e)
+{
+    if (c->from_header & 1u << setting)
+        return error_set(e, ERROR_BAD_REQUEST, "%s must be given once.", header);
+    c->from_header |= 1u << setting;
+    return 0;
+}
+
+static int read_header(struct caller *c, struct span name, struct span value, struct error *e)
+{
+    if (span_is_nocase(name, "X-HW-Consult"))
+        return note_header(c, SET_CONSULT, "X-HW-Consult", e) < 0 ? -1
+                                                                  : take_consult(c, value, "X-HW-Consult", e);
+    for (int w = 0; w < WORDS; w++)
+        if (span_is_nocase(name, words[w].header))
+            return note_header(c, words[w].setting, words[w].header, e) < 0
+                       ? -1
+                       : take_word(c, &words[w], value, words[w].header, e);
+    for (int n = 0; n < CALLER_NAMES; n++)
+        if (span_is_nocase(name, names[n].header))
+            return note_header(c, SET_NAMES + (unsigned)n, names[n].header, e) < 0
+                       ? -1
+                       : take_name(c, (enum caller_name)n, value, names[n].header, e);
+    return 0;
+}
+
 int caller_read_head(struct caller *c, const struct http_head *head, struct error *e)
 {
+    struct error later;
+    int status = 0;
     for (size_t i = 0; i < head->n; i++) {
         struct span name = head->fields[i].name, value = head->fields[i].value;
-        if (!forward_is_own_field(name))
-            continue;
-        if (span_is_nocase(name, "X-HW-Consult")) {
-            c->from_header |= 1u << SET_CONSULT;
-            if (take_consult(c, value, "X-HW-Consult", e) < 0)
-                return -1;
-        }
-        for (int w = 0; w < WORDS; w++)
-            if (span_is_nocase(name, words[w].header)) {
-                c->from_header |= 1u << words[w].setting;
-                if (take_word(c, &words[w], value, words[w].header, e) < 0)
-                    return -1;
-            }
-        for (int n = 0; n < CALLER_NAMES; n++)
-            if (span_is_nocase(name, names[n].header)) {
-                /* Whoever sets the organisation for others must not be overruled by a second one. */
-                if (c->from_header & 1u << (SET_NAMES + n))
-                    return error_set(e, ERROR_BAD_REQUEST, "%s must be given once.", names[n].header);
-                c->from_header |= 1u << (SET_NAMES + n);
-                if (take_name(c, (enum caller_name)n, value, names[n].header, e) < 0)
-                    return -1;
-            }
+        if (forward_is_own_field(name) && read_header(c, name, value, status ? &later : e) < 0)
+            status = -1; /* how it is to be said may stand in one of the next */
     }
-    return 0;
+    return status;
 }
 
 /* {"image_generation_enabled": false} */
@@ -172,6 +184,7 @@ static int read_agent_context(struct caller *c, struct span value, struct error 
 {
     struct json_iter it = json_iter(value);
     int more;
+    bool seen = false;
     if (json_type(value) != JSON_OBJECT)
         return error_set(e, ERROR_BAD_REQUEST, "hw.agent_context must be an object.");
     while ((more = json_next(&it)) == 1) {
@@ -180,6 +193,11 @@ static int read_agent_context(struct caller *c, struct span value, struct error 
             return error_set(e, ERROR_BAD_REQUEST,
                              "hw.agent_context has no key \"%.*s\"; it knows image_generation_enabled.",
                              (int)(it.key.n > 64 ? 64 : it.key.n), it.key.p);
+        if (seen)
+            return error_set(
+                e, ERROR_BAD_REQUEST,
+                "hw.agent_context.image_generation_enabled is given more than once; give it once.");
+        seen = true;
         if (type != JSON_TRUE && type != JSON_FALSE && type != JSON_NULL)
             return error_set(e, ERROR_BAD_REQUEST,
                              "hw.agent_context.image_generation_enabled must be true or false.");
@@ -235,10 +253,11 @@ static int take_name_of_body(struct caller *c, enum caller_name which, struct sp
 {
     struct buf plain;
     bool string = json_type(value) == JSON_STRING;
+    bool counted = which == CALLER_TURN && json_type(value) == JSON_NUMBER;
+    if (!string && !counted)
+        return error_set(e, ERROR_BAD_REQUEST, "%s must be a string.", said);
     if (!is_text(which))
         return take_name(c, which, string ? json_inside(value) : value, said, e);
-    if (!string)
-        return error_set(e, ERROR_BAD_REQUEST, "%s must be a string.", said);
     buf_init(&plain, LIMIT_LOG_LINE);
     int status = json_unescape(json_inside(value), &plain) < 0
                      ? error_set(e, ERROR_BAD_REQUEST, "%s is too long.", said)
@@ -247,31 +266,42 @@ static int take_name_of_body(struct caller *c, enum caller_name which, struct sp
     return status;
 }
 
+/* Of two, one would be dropped in silence. Answers whether the key counts: 1, 0 when a header has said it,
+ * -1 with *e. */
+static int note_key(struct caller *c, unsigned setting, const char *key, struct error *e)
+{
+    if (c->from_body & 1u << setting)
+        return error_set(e, ERROR_BAD_REQUEST, "hw.%s is given more than once; give it once.", key);
+    c->from_body |= 1u << setting;
+    return !(c->from_header & 1u << setting);
+}
+
 static int read_key(struct caller *c, const struct json_iter *it, struct error *e)
 {
     struct span value = json_type(it->value) == JSON_STRING ? json_inside(it->value) : it->value;
     char said[48];
-    if (json_key_is(it, "agent_context"))
-        return read_agent_context(c, it->value, e);
+    int counts;
+    if (json_key_is(it, "agent_context")) /* looks at the header itself */
+        return note_key(c, SET_AGENT_CONTEXT, "agent_context", e) < 0 ? -1
+                                                                      : read_agent_context(c, it->value, e);
     if (json_key_is(it, "forward"))
-        return read_forward(c, it->value, e);
+        return note_key(c, SET_FORWARD, "forward", e) < 0 ? -1 : read_forward(c, it->value, e);
     if (json_key_is(it, "consult")) {
-        if (c->from_header & 1u << SET_CONSULT)
-            return 0;
-        return take_consult(c, value, "hw.consult", e);
+        counts = note_key(c, SET_CONSULT, "consult", e);
+        return counts == 1 ? take_consult(c, value, "hw.consult", e) : counts;
     }
     for (int w = 0; w < WORDS; w++)
         if (words[w].key && json_key_is(it, words[w].key)) {
             snprintf(said, sizeof said, "hw.%s", words[w].key);
-            if (c->from_header & 1u << words[w].setting)
-                return 0;
-            return take_word(c, &words[w], value, said, e);
+            counts = note_key(c, words[w].setting, words[w].key, e);
+            return counts == 1 ? take_word(c, &words[w], value, said, e) : counts;
         }
     for (int n = 0; n < CALLER_NAMES; n++)
         if (json_key_is(it, names[n].key)) {
             snprintf(said, sizeof said, "hw.%s", names[n].key);
-            if (c->from_header & 1u << (SET_NAMES + n) || json_type(it->value) == JSON_NULL)
-                return 0;
+            counts = note_key(c, SET_NAMES + (unsigned)n, names[n].key, e);
+            if (counts < 1 || json_type(it->value) == JSON_NULL)
+                return counts < 0 ? -1 : 0;
             return take_name_of_body(c, (enum caller_name)n, it->value, said, e);
         }
     return error_set(
@@ -284,16 +314,17 @@ static int read_key(struct caller *c, const struct json_iter *it, struct error *
 int caller_read_body(struct caller *c, struct span hw, struct error *e)
 {
     struct json_iter it = json_iter(hw);
-    int more;
+    struct error later;
+    int more, status = 0;
     if (json_type(hw) != JSON_OBJECT)
         return error_set(e, ERROR_BAD_REQUEST, "hw must be an object.");
     if (hw.n > LIMIT_HW)
         return error_set(e, ERROR_BAD_REQUEST,
                          "hw has %zu bytes; at most %d are read. Files go into attachments.", hw.n, LIMIT_HW);
     while ((more = json_next(&it)) == 1)
-        if (read_key(c, &it, e) < 0)
-            return -1;
-    return more;
+        if (read_key(c, &it, status ? &later : e) < 0)
+            status = -1; /* how it is to be said may stand in one of the next */
+    return more < 0 ? more : status;
 }
 
 static struct span query_value(struct span query, const char *name)

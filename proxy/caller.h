@@ -32,13 +32,14 @@ struct caller {
     char **forward; /* types or names of the parent's attachments that are wanted */
     size_t nforward;
     unsigned from_header; /* bit set of what the headers decided */
+    unsigned from_body;   /* … and of the keys that hw had */
 };
 
 void caller_init(struct caller *c, const struct config *config);
 void caller_finish(struct caller *c);
-/* -1 with *e (BAD_REQUEST) naming the header. */
+/* -1 with *e (BAD_REQUEST) naming the first header that is wrong; what the others say counts all the same. */
 int caller_read_head(struct caller *c, const struct http_head *head, struct error *e) MUST_USE;
-/* `hw` is the value of the body's key. -1 with *e naming the key. */
+/* `hw` is the value of the body's key. -1 with *e naming the first key that is wrong, as above. */
 int caller_read_body(struct caller *c, struct span hw, struct error *e) MUST_USE;
 /* The API key of a request, whatever header or query parameter it comes in; empty: none. */
 struct span caller_api_key(const struct http_head *head, struct span query);

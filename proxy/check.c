@@ -1,5 +1,7 @@
 #include "proxy/check.h"
 
+#include "providers/upload.h"
+
 enum { PRINTED_MOST = 8 << 20 };
 
 static void print_listeners(const struct config *c, FILE *out)
@@ -45,6 +47,20 @@ static void print_keys(const struct config *c, FILE *out)
         fputs(")\n", out);
 }
 
+/* Sizes that do nothing, since the provider has no files API. */
+static void print_sizes(const struct config *c, FILE *out)
+{
+    for (size_t i = 0; i < c->nproviders; i++) {
+        const struct config_provider *p = &c->providers[i];
+        if (p->inline_size && upload_inline_most(p->dialect) == 0)
+            fprintf(
+                out,
+                "  note      inline_size of %s does nothing: the dialect %s has no files API, so attached "
+                "files are always sent inside of the request\n",
+                p->name, p->dialect);
+    }
+}
+
 int check_run(const struct check_options *options, FILE *out, FILE *err)
 {
     struct config_error e;
@@ -67,6 +83,7 @@ int check_run(const struct check_options *options, FILE *out, FILE *err)
         print_listeners(c, out);
         print_providers(c, out);
         print_keys(c, out);
+        print_sizes(c, out);
     }
     config_unref(c);
     return 0;

@@ -118,9 +118,14 @@ static struct exchange *exchange_create(struct conn *c)
 
 void exchange_try_over(struct exchange *ex)
 {
-    if (ex->conn || ex->call || ex->jobs || ex->state == EX_OVER)
+    bool recorded = ex->consult && !ex->stored;
+    if (ex->conn || ex->call || ex->state == EX_OVER)
         return;
-    if (ex->consult && !ex->stored)
+    if (recorded) /* before jobs that nobody waits for: whoever has the reply finds it counted */
+        audit_observe(ex);
+    if (ex->jobs)
+        return;
+    if (recorded)
         audit_write(ex);
     thread_end(ex);
     exchange_enter(ex, EX_OVER);
@@ -343,6 +348,21 @@ static void read_target(struct exchange *ex, const struct route *route)
     exchange_note_model(ex, t.model);
 }
 
+/* A header of ours is wrong. How that is to be said (X-HW-Errors, hw.errors) depends on whether the request
+ * asks for a stream, which its body tells; so that is read first, within its limit. */
+static void refuse_caller(struct exchange *ex, const struct http_head *head, const struct route *route,
+                          bool body_follows, const struct error *e)
+{
+    bool too_large = head->has_length && head->length > ex->config->limits.request_body;
+    if (e->code != ERROR_BAD_REQUEST || !ex->provider || route->stored || !body_follows || too_large) {
+        exchange_fail(ex, e);
+        return;
+    }
+    exchange_keep_failure(ex, e);
+    exchange_enter(ex, EX_COLLECT);
+    conn_continue(ex->conn);
+}
+
 void exchange_begin(struct conn *c, const struct http_head *head, bool body_follows)
 {
     struct exchange *ex = exchange_create(c);
@@ -360,7 +380,7 @@ void exchange_begin(struct conn *c, const struct http_head *head, bool body_foll
     ex->dialect = dialect_find(route.api);
     read_target(ex, &route);
     if (check_caller(ex, head, &route, &e) < 0) {
-        exchange_fail(ex, &e);
+        refuse_caller(ex, head, &route, body_follows, &e);
         return;
     }
     if (files_request(ex, head, &route))

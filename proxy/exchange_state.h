@@ -120,6 +120,8 @@ struct exchange {
 
     /* time: monotonic, in milliseconds where not said otherwise */
     int64_t deadline_ms, last_sent_ms, wait_since_ms, drain_until_ms;
+    bool observed;       /* it is answered, counted and logged */
+    int64_t duration_us; /* until then */
     int64_t began_us, body_end_us, first_byte_us, overhead_us, began_wall_ms;
     uint64_t bytes_in, bytes_out, drained;
     enum outcome outcome;
@@ -203,6 +205,9 @@ void consult_files_unref(struct worker *w, struct consult_files *f);
 bool files_request(struct exchange *ex, const struct http_head *head, const struct route *route);
 
 /* ---- audit.c ---- */
+/* Counts and logs a consult that is answered; the second call does nothing. */
+void audit_observe(struct exchange *ex);
+/* Writes its record, when nothing of it is under way any more. */
 void audit_write(struct exchange *ex);
 
 #endif

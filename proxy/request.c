@@ -186,6 +186,19 @@ static int check_attachments(struct exchange *ex, const struct body_read *r, str
     return r->list.n || forward;
 }
 
+/* One that a header of it has already failed: what the body says of how to tell is all that is wanted. */
+static void failed_body_end(struct exchange *ex)
+{
+    struct request_facts facts = {0};
+    struct error ignored;
+    const struct error e = *ex->failure;
+    ex->dialect->request(buf_span(&ex->body), &facts);
+    ex->wants_stream = ex->wants_stream || facts.stream;
+    if (facts.hw.n && caller_read_body(&ex->caller, facts.hw, &ignored) < 0)
+        log_debug("request.failed_twice", log_str("message", ignored.message));
+    exchange_fail(ex, &e);
+}
+
 void request_body_known(struct exchange *ex, struct body_read *r)
 {
     const struct request_facts *facts = &r->facts;
@@ -296,7 +309,9 @@ void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 
 void exchange_body_end(struct exchange *ex)
 {
-    if (ex->state == EX_COLLECT)
+    if (ex->state == EX_COLLECT && ex->failure)
+        failed_body_end(ex);
+    else if (ex->state == EX_COLLECT)
         consult_body_end(ex);
     else
         pass_end(ex);

@@ -60,7 +60,6 @@ static void accepted(void **state)
         {"", "{ }", ""},
         {"X-HW-Consult: on\r\n", NULL, "consult=on "},
         {"x-hw-CONSULT: OFF\r\n", NULL, "consult=off "},
-        {"X-HW-Consult: on\r\nX-HW-Consult: off\r\n", NULL, "consult=off "},
         {"X-HW-Org: Acme-1_x\r\nX-HW-Thread: t.1:2\r\nX-HW-Turn: 3\r\nX-HW-Parent: hw-9\r\n", NULL,
          "org=Acme-1_x thread=t.1:2 turn=3 parent=hw-9 "},
         {"X-HW-Org: " A64 "\r\n", NULL, "org=" A64 " "},
@@ -89,7 +88,6 @@ static void accepted(void **state)
         {"", "{\"agent_context\":{\"image_generation_enabled\":null}}", ""},
         {"", "{\"forward\":null}", ""},
         {"", "{\"c\\u006fnsult\":\"on\"}", "consult=on "},
-        {"", "{\"org\":\"a\",\"org\":\"b\"}", "org=b "},
         {"", "{\"turn\":7}", "turn=7 "},
         {"", "{\"org\":null,\"turn\":null}", ""},
         /* a header wins, even with the default's own word */
@@ -138,6 +136,9 @@ static void refused(void **state)
         {"X-HW-Org: " A64 "a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Org: a\r\nX-HW-Org: b\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
         {"X-HW-Org: a\r\nx-hw-org: a\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"X-HW-Consult: on\r\nX-HW-Consult: off\r\n", NULL, "X-HW-Consult", ERROR_BAD_REQUEST},
+        {"X-HW-Stream: buffer\r\nX-HW-Links: none\r\nx-hw-stream: buffer\r\n", NULL, "X-HW-Stream",
+         ERROR_BAD_REQUEST},
         {"X-HW-Turn: a/b\r\n", NULL, "X-HW-Turn", ERROR_BAD_REQUEST},
         {"X-HW-Thread: a\xff\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
         {"X-HW-Thread: " A64 A64 A64 A64 "a\r\n", NULL, "X-HW-Thread", ERROR_BAD_REQUEST},
@@ -162,6 +163,23 @@ static void refused(void **state)
         {"", "{\"org\":\"../x\"}", "hw.org", ERROR_BAD_REQUEST},
         {"", "{\"org\":\"\\u0061\"}", "hw.org", ERROR_BAD_REQUEST},
         {"", "{\"org\":{}}", "hw.org", ERROR_BAD_REQUEST},
+        {"", "{\"org\":7}", "hw.org", ERROR_BAD_REQUEST},
+        {"", "{\"parent\":true}", "hw.parent", ERROR_BAD_REQUEST},
+        {"", "{\"turn\":false}", "hw.turn", ERROR_BAD_REQUEST},
+        /* of two, one would be dropped in silence */
+        {"", "{\"org\":\"a\",\"org\":\"a\"}", "hw.org", ERROR_BAD_REQUEST},
+        {"", "{\"stream\":\"buffer\",\"stream\":\"suppress\"}", "hw.stream", ERROR_BAD_REQUEST},
+        {"", "{\"consult\":\"on\",\"c\\u006fnsult\":\"off\"}", "hw.consult", ERROR_BAD_REQUEST},
+        {"", "{\"forward\":[\"a\"],\"forward\":[\"b\"]}", "hw.forward", ERROR_BAD_REQUEST},
+        {"", "{\"agent_context\":{},\"agent_context\":{}}", "hw.agent_context", ERROR_BAD_REQUEST},
+        {"", "{\"agent_context\":{\"image_generation_enabled\":true,\"image_generation_enabled\":false}}",
+         "image_generation_enabled", ERROR_BAD_REQUEST},
+        {"", "{\"turn\":null,\"turn\":\"1\"}", "hw.turn", ERROR_BAD_REQUEST},
+        /* … also where a header has said it */
+        {"X-HW-Org: a\r\n", "{\"org\":\"b\",\"org\":\"c\"}", "hw.org", ERROR_BAD_REQUEST},
+        /* the first mistake is named */
+        {"X-HW-Org: ..\r\nX-HW-Stream: x\r\n", NULL, "X-HW-Org", ERROR_BAD_REQUEST},
+        {"", "{\"first\":1,\"second\":2}", "first", ERROR_BAD_REQUEST},
         {"", "{\"agent_context\":[]}", "hw.agent_context", ERROR_BAD_REQUEST},
         {"", "{\"agent_context\":{\"x\":1}}", "hw.agent_context", ERROR_BAD_REQUEST},
         {"", "{\"agent_context\":{\"image_generation_enabled\":\"no\"}}", "image_generation_enabled",
@@ -181,6 +199,29 @@ static void refused(void **state)
         assert_int_equal(e.code, rows[i].code);
         if (!strstr(e.message, rows[i].named))
             fail_msg("no '%s' in '%s'", rows[i].named, e.message);
+        caller_finish(&c);
+    }
+    config_unref(config);
+}
+
+/* How a mistake is to be told may be said behind it. */
+static void what_is_said_behind_a_mistake_counts(void **state)
+{
+    (void)state;
+    struct config *config = defaults("enabled: true\n");
+    static const struct {
+        const char *headers, *hw;
+    } rows[] = {
+        {"X-HW-Org: ..\r\nX-HW-Errors: event\r\n", NULL},
+        {"", "{\"unknown\":1,\"errors\":\"event\"}"},
+        {"", "{\"org\":\"a\",\"org\":\"b\",\"errors\":\"event\"}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct caller c;
+        struct error e = {0};
+        caller_init(&c, config);
+        assert_int_equal(say(&c, rows[i].headers, rows[i].hw, &e), -1);
+        assert_true(c.errors_event);
         caller_finish(&c);
     }
     config_unref(config);
@@ -271,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted),
         cmocka_unit_test(refused),
+        cmocka_unit_test(what_is_said_behind_a_mistake_counts),
         cmocka_unit_test(a7_what_is_forwarded),
         cmocka_unit_test(defaults_of_the_configuration),
         cmocka_unit_test(api_keys),

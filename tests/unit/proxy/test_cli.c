@@ -277,6 +277,25 @@ static int check_text(const char *text, bool print, char **out, char **err)
     return status;
 }
 
+/* A size for uploads is a promise that a provider without a files API cannot keep. */
+static void check_of_sizes_that_do_nothing(void **state)
+{
+    (void)state;
+    char *out, *err;
+    assert_int_equal(check_text("providers:\n"
+                                "- {name: a, dialect: anthropic, base_url: 'http://h', inline_size: 1MiB}\n"
+                                "- {name: v, dialect: vllm, base_url: 'http://h', inline_size: 1MiB}\n"
+                                "- {name: o, dialect: ollama, base_url: 'http://h'}\n",
+                                false, &out, &err),
+                     0);
+    assert_non_null(
+        strstr(out, "note      inline_size of v does nothing: the dialect vllm has no files API"));
+    assert_null(strstr(out, "inline_size of a"));
+    assert_null(strstr(out, "inline_size of o"));
+    free(out);
+    free(err);
+}
+
 static void check(void **state)
 {
     (void)state;
@@ -317,6 +336,7 @@ int main(void)
         cmocka_unit_test(serve_settings),
         cmocka_unit_test(several_listeners),
         cmocka_unit_test(check),
+        cmocka_unit_test(check_of_sizes_that_do_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
