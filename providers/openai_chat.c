@@ -122,8 +122,8 @@ struct call {
     struct span index, id, name, arguments; /* n = 0: absent */
 };
 
-/* A call, or its `function` (or `custom`). */
-static void read_call(struct walk *w, struct call *c)
+/* What is called, in the `function` (or `custom`) of a call. */
+static inline void read_function(struct walk *w, struct call *c)
 {
     struct span key, value;
     if (!walk_enter(w, '{')) {
@@ -131,22 +131,41 @@ static void read_call(struct walk *w, struct call *c)
         return;
     }
     while (walk_member(w, &key)) {
+        struct span *into = walk_key_is(w, key, "arguments") || walk_key_is(w, key, "input") ? &c->arguments
+                            : walk_key_is(w, key, "name")                                    ? &c->name
+                                                                                             : &value;
+        walk_skip(w, into);
+    }
+}
+
+/* A call; one of before there were several is a function itself. */
+static inline void read_call(struct walk *w, struct call *c)
+{
+    struct span key, value;
+    if (!walk_enter(w, '{')) {
+        walk_skip(w, &value);
+        return;
+    }
+    while (walk_member(w, &key)) {
+        if (walk_key_is(w, key, "function") || walk_key_is(w, key, "custom")) {
+            read_function(w, c);
+            continue;
+        }
         struct span *into = walk_key_is(w, key, "index")                                       ? &c->index
                             : walk_key_is(w, key, "id")                                        ? &c->id
                             : walk_key_is(w, key, "name")                                      ? &c->name
                             : walk_key_is(w, key, "arguments") || walk_key_is(w, key, "input") ? &c->arguments
-                                                                                               : NULL;
-        if (walk_key_is(w, key, "function") || walk_key_is(w, key, "custom"))
-            read_call(w, c);
-        else if (walk_skip(w, &value) && into)
-            *into = value;
+                                                                                               : &value;
+        walk_skip(w, into);
     }
 }
 
-static void note_call(struct reply_event *e, uint32_t number, const struct call *c)
+static inline void note_call(struct reply_event *e, uint32_t number, const struct call *c)
 {
     int64_t given;
-    if (c->index.n && json_int(c->index, &given) && given >= 0 && given < UINT32_MAX)
+    if (c->index.n == 1 && c->index.p[0] >= '0' && c->index.p[0] <= '9')
+        number = (uint32_t)(c->index.p[0] - '0');
+    else if (c->index.n && json_int(c->index, &given) && given >= 0 && given < UINT32_MAX)
         number = (uint32_t)given;
     if (c->id.n || c->name.n || e->whole) {
         reply_event_note(e, NOTE_CALL, number, (struct span){0});
@@ -156,8 +175,29 @@ static void note_call(struct reply_event *e, uint32_t number, const struct call 
     notes_value(e, NOTE_CALL_MORE, number, c->arguments);
 }
 
+/* A piece of a call's arguments as nearly everyone writes it, [{"index":0,"function":{"arguments":"…"}}].
+ * False: it is something else, and nothing is consumed. */
+static inline bool read_piece(struct walk *w, struct reading *r)
+{
+    static const char before[] = "[{\"index\":", behind[] = ",\"function\":{\"arguments\":\"";
+    enum { DIGIT = sizeof before - 1, STRING = DIGIT + sizeof behind - 1, LEAST = STRING + sizeof "\"}}]" };
+    const char *from = w->at;
+    struct span string;
+    if (w->end - from < LEAST || memcmp(from, before, sizeof before - 1) != 0 || from[DIGIT] < '0' ||
+        from[DIGIT] > '9' || memcmp(from + DIGIT + 1, behind, sizeof behind - 1) != 0)
+        return false;
+    struct walk inside = *w;
+    inside.at += STRING;
+    if (!walk_skip(&inside, &string) || inside.end - inside.at < 3 || memcmp(inside.at, "}}]", 3) != 0)
+        return false;
+    w->at = inside.at + 3;
+    reply_event_note(r->e, NOTE_CALL_MORE, (uint32_t)(from[DIGIT] - '0'), string);
+    r->bare = false;
+    return true;
+}
+
 /* Calls of tools, when they are noted; a list, or one as it was before there were several. */
-static void read_calls(struct walk *w, bool list, struct reading *r)
+NOT_INLINE static void read_calls(struct walk *w, bool list, struct reading *r)
 {
     const char *start = (walk_peek(w), w->at);
     struct call c = {.id = {0}};
@@ -175,35 +215,54 @@ static void read_calls(struct walk *w, bool list, struct reading *r)
     r->bare = r->bare && *start == 'n';
 }
 
-/* What a message says besides its text. */
-NOT_INLINE static void note_message(const struct walk *w, struct span key, struct span value,
-                                    struct reading *r)
+/* What a member of a message is besides its text, told by its length first. */
+enum message_member { MESSAGE_OTHER, MESSAGE_REASONING, MESSAGE_REFUSAL, MESSAGE_CALL, MESSAGE_CALLS };
+
+static inline enum message_member message_member(const struct walk *w, struct span key)
 {
-    struct reply_event *e = r->e;
-    bool string = is_string(value) && value.n > 2;
-    if (walk_key_is(w, key, "reasoning_content") || walk_key_is(w, key, "reasoning")) {
-        if (string && !r->reasoned)
-            reply_event_note(e, NOTE_REASONING, 0, value);
-        r->reasoned = r->reasoned || string;
-    } else if (walk_key_is(w, key, "refusal")) {
-        notes_string(e, NOTE_REFUSAL, 0, value);
+    switch (w->escaped ? SIZE_MAX : key.n) {
+    case 7:
+        return memcmp(key.p, "refusal", 7) == 0 ? MESSAGE_REFUSAL : MESSAGE_OTHER;
+    case 9:
+        return memcmp(key.p, "reasoning", 9) == 0 ? MESSAGE_REASONING : MESSAGE_OTHER;
+    case 10:
+        return memcmp(key.p, "tool_calls", 10) == 0 ? MESSAGE_CALLS : MESSAGE_OTHER;
+    case 13:
+        return memcmp(key.p, "function_call", 13) == 0 ? MESSAGE_CALL : MESSAGE_OTHER;
+    case 17:
+        return memcmp(key.p, "reasoning_content", 17) == 0 ? MESSAGE_REASONING : MESSAGE_OTHER;
+    case SIZE_MAX: /* spelt with escapes */
+        return walk_key_is(w, key, "refusal")             ? MESSAGE_REFUSAL
+               : walk_key_is(w, key, "reasoning")         ? MESSAGE_REASONING
+               : walk_key_is(w, key, "reasoning_content") ? MESSAGE_REASONING
+               : walk_key_is(w, key, "tool_calls")        ? MESSAGE_CALLS
+               : walk_key_is(w, key, "function_call")     ? MESSAGE_CALL
+                                                          : MESSAGE_OTHER;
+    default:
+        return MESSAGE_OTHER;
     }
 }
 
 NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading *r)
 {
-    struct walk named = *w;
     struct span value;
-    bool calls = r->e->noting && walk_key_is(w, key, "tool_calls");
-    if (calls || (r->e->noting && walk_key_is(w, key, "function_call"))) {
-        read_calls(w, calls, r);
+    enum message_member member = r->e->noting ? message_member(w, key) : MESSAGE_OTHER;
+    if (member >= MESSAGE_CALL) {
+        if (!read_piece(w, r))
+            read_calls(w, member == MESSAGE_CALLS, r);
         return;
     }
     if (!walk_skip(w, &value) || !is_something(value))
         return;
     r->bare = false;
-    if (r->e->noting)
-        note_message(&named, key, value, r);
+    if (member == MESSAGE_OTHER || !is_string(value) || value.n == 2)
+        return;
+    if (member == MESSAGE_REFUSAL) {
+        reply_event_note(r->e, NOTE_REFUSAL, 0, value);
+    } else if (!r->reasoned) {
+        r->reasoned = true;
+        reply_event_note(r->e, NOTE_REASONING, 0, value);
+    }
 }
 
 /* A delta, or the message of a whole reply. False: it is no object. */
@@ -362,14 +421,15 @@ static void read_choice(struct walk *w, struct reading *r)
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
     event_set_channel(e, first, channel);
-    if (is_finish(reason) || e->whole) {
+    bool finish = is_finish(reason);
+    if (finish || e->whole) {
         reply_ends_add(&r->ends, channel);
         reply_event_delta(e, DELTA_CHANNEL_END, channel, (struct span){0});
         r->bare = false;
     }
     if (!e->noting)
         return;
-    if (is_finish(reason))
+    if (finish)
         reply_event_note(e, NOTE_FINISH, 0, reason);
     if (channel)
         e->nnotes = notes;
@@ -473,7 +533,6 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         return;
     }
     bool error = walk_key_is(w, key, "error");
-    struct walk named = *w;
     if (!walk_skip(w, &value))
         return;
     if (error && is_error(value))
@@ -483,7 +542,7 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
     r->bare = false;
     read_echo(w, key, value, r);
     if (r->e->noting)
-        note_member(&named, key, value, r);
+        note_member(w, key, value, r);
 }
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
