@@ -246,10 +246,10 @@ static inline bool read_other(struct walk *w, struct span key, struct rest *rest
 {
     if (!rest)
         return event_says(w);
-    if (key.n == 8 && memcmp(key.p, "thinking", 8) == 0) /* what comes by the token */
-        return read_said(w, THINKING, rest);
-    if (key.n == 12 && memcmp(key.p, "partial_json", 12) == 0)
+    if (key.n == 12 && memcmp(key.p, "partial_json", 12) == 0) /* what comes by the token */
         return read_said(w, PARTIAL_JSON, rest);
+    if (key.n == 8 && memcmp(key.p, "thinking", 8) == 0)
+        return read_said(w, THINKING, rest);
     enum other what = other_of(w, key);
     return what == NO_OTHER ? event_says(w) : read_said(w, what, rest);
 }
@@ -312,10 +312,10 @@ NOT_INLINE static void note_odd_delta(struct reply_event *e, const struct rest *
 
 static inline void note_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
 {
-    if (rest->said == 1u << THINKING)
-        notes_piece(e, NOTE_REASONING, 0, rest->values[THINKING]);
-    else if (rest->said == 1u << PARTIAL_JSON)
+    if (rest->said == 1u << PARTIAL_JSON)
         notes_piece(e, NOTE_CALL_MORE, number, rest->values[PARTIAL_JSON]);
+    else if (rest->said == 1u << THINKING)
+        notes_piece(e, NOTE_REASONING, 0, rest->values[THINKING]);
     else
         note_odd_delta(e, rest, number);
 }

@@ -18,7 +18,6 @@
 #include "providers/notes.h"
 #include "providers/openai.h"
 #include "providers/placing.h"
-#include "providers/shape.h"
 
 /* A member that is null says nothing, and does not keep an emptied event alive. */
 static inline bool is_something(struct span value)
@@ -453,29 +452,6 @@ static bool is_error(struct span value)
     }
 }
 
-/* Members of a chunk that stand in every one of them and say nothing of this one. */
-static bool is_frame(const struct walk *w, struct span key)
-{
-    switch (w->escaped ? 0 : key.n) {
-    case 2:
-        return memcmp(key.p, "id", 2) == 0;
-    case 5:
-        return memcmp(key.p, "model", 5) == 0;
-    case 6:
-        return memcmp(key.p, "object", 6) == 0;
-    case 7:
-        return memcmp(key.p, "created", 7) == 0;
-    case 11:
-        return memcmp(key.p, "obfuscation", 11) == 0;
-    case 12:
-        return memcmp(key.p, "service_tier", 12) == 0;
-    case 18:
-        return memcmp(key.p, "system_fingerprint", 18) == 0;
-    default:
-        return false;
-    }
-}
-
 /* All strings of a value that may hold a prompt. */
 static void add_echoes(struct reading *r, struct span value)
 {
@@ -520,7 +496,7 @@ NOT_INLINE static void note_member(const struct walk *w, struct span key, struct
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
-    if (is_frame(w, key)) {
+    if (openai_chat_is_frame(w, key)) {
         /* "object":"error" is how older versions of vLLM say it */
         if (walk_skip(w, &value) && key.n == 6 && value.n == 7 && memcmp(value.p, "\"error\"", 7) == 0)
             r->e->error = true;
@@ -565,81 +541,17 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     e->ends_reply = e->whole ? r.choices : ends->count > before && ends->count >= choices;
 }
 
-/* ---- events of our own ---- */
-
-/*
- * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, as they are
- * spelt there: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
- */
-static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
-{
-    struct walk w = walk_text(e->json);
-    struct span key, value;
-    shape_begin(channel, out);
-    walk_enter(&w, '{');
-    while (walk_member(&w, &key)) {
-        bool padding = key.n == sizeof "obfuscation" - 1; /* of that length there is no other */
-        bool kept = (is_frame(&w, key) && !padding) || walk_key_is(&w, key, "provider");
-        if (!walk_skip(&w, &value))
-            break;
-        if (kept)
-            shape_add(key, value, out);
-    }
-}
-
-/* What every event of our own begins with. Answers the digits of the shape's channel. */
-static struct span begin_event(struct span shape, struct buf *out)
-{
-    struct span index, members = shape_members(shape, &index);
-    buf_adds(out, "data: {");
-    buf_add(out, index.p == shape.p ? members : SPAN_LIT("\"object\":\"chat.completion.chunk\","));
-    return index;
-}
-
-static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
-                       struct span tokens, struct buf *out)
-{
-    (void)number;
-    begin_event(shape, out);
-    buf_printf(out, "\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"", (unsigned)channel);
-    buf_add(out, escaped);
-    buf_adds(out, "\"}");
-    if (tokens.p) {
-        buf_adds(out, ",\"logprobs\":{\"content\":[");
-        buf_add(out, tokens);
-        buf_adds(out, "]}");
-    }
-    buf_adds(out, ",\"finish_reason\":null}]}\n\n");
-}
-
-static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
-{
-    (void)number;
-    struct span index = begin_event(shape, out);
-    buf_adds(out, "\"choices\":[{\"index\":");
-    buf_add(out, index);
-    buf_adds(out, ",\"delta\":{},\"finish_reason\":");
-    buf_adds(out, cut ? "\"error\"}]," : "\"stop\"}],");
-    buf_add(out, report);
-    buf_adds(out, "}\n\n");
-}
-
-static void error_event(const struct error *e, bool named, struct buf *out)
-{
-    shape_error_event(e, openai_error_body, named ? "error" : NULL, "\n", out);
-}
-
 const struct dialect openai_chat = {
     .api = API_OPENAI_CHAT,
     .request = openai_chat_request,
     .add_protocol = openai_chat_add_protocol,
     .place = place_openai_chat,
     .event = read_event,
-    .keep_shape = keep_shape,
-    .text_event = text_event,
-    .report_event = report_event,
+    .keep_shape = openai_chat_keep_shape,
+    .text_event = openai_chat_text_event,
+    .report_event = openai_chat_report_event,
     .offsets = OFFSETS_POINTS,
     .error_body = openai_error_body,
-    .error_event = error_event,
+    .error_event = openai_chat_error_event,
     .keep_alive = ": keep-alive\n\n",
 };
