@@ -156,7 +156,7 @@ void thread_start(struct exchange *ex)
     t->stored = ex->stored;
     words_init(&t->words);
     buf_init(&t->error_body, LIMIT_THREAD_ERROR_BODY);
-    t->said = recorder_create(ex->dialect->parts);
+    t->said = recorder_create(ex->dialect->parts, ex->dialect->calls);
     ex->thread = t;
 }
 
@@ -328,6 +328,7 @@ static void end_work(struct job *job)
     if (j->stored && !find_consult(j))
         return;
     read_error(j);
+    recorder_settle(j->said);
     struct thread_end_line l = {
         .id = j->line.consult,
         .at_us = j->line.at_us,
