@@ -1,10 +1,11 @@
 /*
  * What `penstock transcript export` needs for journals of a given size:
  *   build/release/bench_threads PROGRAM THREADS BYTES [ROUNDS]
- * writes THREADS journals of about BYTES each, exports them ROUNDS times (default 3) to new directories and once more
- * to one that has them, and prints for each run the seconds of CPU, the seconds that passed and the most memory that
- * was resident. Every turn has text, reasoning, sources, a tool's call and a consult of 12 KB in all or more. Without
- * ROUNDS it takes about 5 × THREADS × BYTES of room in the directory for temporary files.
+ * writes THREADS journals of about BYTES each, exports them ROUNDS times (default 3) to new directories and
+ * once more to one that has them, and prints for each run the seconds of CPU, the seconds that passed and the
+ * most memory that was resident. Every turn has text, reasoning, sources, a tool's call and a consult of 12
+ * KB in all or more. Without ROUNDS it takes about 5 × THREADS × BYTES of room in the directory for temporary
+ * files.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -21,9 +22,9 @@
 
 extern char **environ;
 
-static const char *const words[] = {"market", "price",  "the",      "report", "of",     "growth", "and",
-                                    "naïve",  "a",      "customer", "share",  "\\n\\n", "margin", "in",
-                                    "–",      "region", "\\\"q\\\"", "invoice"};
+static const char *const words[] = {"market", "price", "the", "report",   "of",        "growth",
+                                    "and",    "naïve", "a",   "customer", "share",     "\\n\\n",
+                                    "margin", "in",    "–",   "region",   "\\\"q\\\"", "invoice"};
 enum { WORDS = sizeof words / sizeof words[0], PLACE = 128 };
 
 struct writer {
@@ -76,8 +77,8 @@ static void put_turn(struct writer *w, unsigned turn)
     put_text(w, "query", 600);
     put(w, "}\n");
     put_head(w, "begin", "side", turn, 5);
-    snprintf(line, sizeof line, ",\"role\":\"specialist\",\"consult_id\":\"call_%u_a\",\"headline\":\"Look at %u\"",
-             turn, turn);
+    snprintf(line, sizeof line,
+             ",\"role\":\"specialist\",\"consult_id\":\"call_%u_a\",\"headline\":\"Look at %u\"", turn, turn);
     put(w, line);
     put_text(w, "query", 900);
     put(w, "}\n");
@@ -147,8 +148,8 @@ static double now(void)
 /* The program's own memory: this process is small, so that what counts from before exec is none of it. */
 static void export(const char *program, const char *out, const char *what)
 {
-    const char *const argv[] = {program, "transcript", "export",      "--all",   "--full",
-                                "--out", out,          "--state-dir", ".",       NULL};
+    const char *const argv[] = {program, "transcript", "export",      "--all", "--full",
+                                "--out", out,          "--state-dir", ".",     NULL};
     struct rusage used;
     double began = now();
     pid_t child;
