@@ -37,9 +37,11 @@ enum {
     LIMIT_THREAD_CITATIONS = 256,         /* sources */
     LIMIT_THREAD_WORD = 1024,             /* a headline, a name, a code, an error's message */
     LIMIT_THREAD_ERROR_BODY = 64 * 1024,  /* of a provider's error that is read for its code */
-    /* A journal that the admin listener reads, in trees that take five times its size. */
-    LIMIT_THREAD_JOURNAL = 16 * 1024 * 1024,
-    LIMIT_THREAD_SEARCHED = 64 * 1024 * 1024, /* a journal in which a consult is looked for */
+    /* Journals are read line by line, off the event loop; what they cost there is time, during which lines
+     * of other threads wait to be written. */
+    LIMIT_THREAD_JOURNAL = 64 * 1024 * 1024,   /* one of which the admin listener makes a page */
+    LIMIT_THREAD_SEARCHED = 128 * 1024 * 1024, /* one in which a consult is looked for */
+    LIMIT_THREAD_PAGE = 32 * 1024 * 1024,      /* a page about threads, which is in memory as a whole */
 };
 
 #endif

@@ -282,14 +282,14 @@ static void alert(const struct end_job *j)
 }
 
 /* The consult of a journal that was left running under this reply's id and has not ended since. */
-static bool find_running(struct span journal, struct span reply, char consult[CONSULT_ID])
+static bool find_running(const struct source *journal, struct span reply, char consult[CONSULT_ID])
 {
+    struct source_lines lines;
+    struct span line, value, id, its;
+    size_t at;
     bool found = false;
-    while (journal.n) {
-        const char *lf = memchr(journal.p, '\n', journal.n);
-        size_t n = lf ? (size_t)(lf - journal.p) : journal.n;
-        struct span line = span_of(journal.p, n), value, id, its;
-        journal = span_from(journal, lf ? n + 1 : n);
+    source_lines_init(&lines, journal, LIMIT_THREAD_SEARCHED);
+    while (source_next_line(&lines, &line, &at)) {
         if (!span_starts(line, "{\"ev\":\"end\"") || !json_document(line, &value) ||
             !json_member(value, "id", &id) || json_type(id) != JSON_STRING || id.n >= CONSULT_ID)
             continue;
@@ -302,22 +302,23 @@ static bool find_running(struct span journal, struct span reply, char consult[CO
             found = false;
         }
     }
+    source_lines_free(&lines);
     return found;
 }
 
 /* Whose end a stored reply is; false: nobody's, or it is none yet. */
 static bool find_consult(struct end_job *j)
 {
-    struct buf journal;
+    struct source journal;
     const char *cause = j->ending.cause;
     bool over =
         strcmp(cause, "finish") == 0 || strcmp(cause, "canceled") == 0 || strcmp(cause, "stream_error") == 0;
     if (!over || !j->said->reply_id.n)
         return false;
-    buf_init(&journal, LIMIT_THREAD_SEARCHED);
-    bool found = threads_read(j->line.threads, j->line.org, j->line.name, &journal) == THREADS_READ &&
-                 find_running(buf_span(&journal), buf_span(&j->said->reply_id), j->line.consult);
-    buf_free(&journal);
+    bool found = threads_source(j->line.threads, j->line.org, j->line.name, &journal) == THREADS_READ &&
+                 journal.n <= LIMIT_THREAD_SEARCHED &&
+                 find_running(&journal, buf_span(&j->said->reply_id), j->line.consult);
+    threads_source_close(&journal);
     return found;
 }
 
