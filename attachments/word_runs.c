@@ -4,10 +4,10 @@
 #include "attachments/office_math.h"
 #include "attachments/word.h"
 
-/* The style of runs that a paragraph's own style hides or shows in another way goes along. */
+/* What the styles around a run say of it goes along. */
 struct runs {
     struct word *w;
-    const struct word_style *paragraph;
+    struct word_look table, paragraph;
 };
 
 static int inside(struct runs *r, const struct xml_node *node);
@@ -248,14 +248,8 @@ static int in_run(struct runs *r, const struct xml_node *node, unsigned look)
 
 static int run(struct runs *r, const struct xml_node *node)
 {
-    const struct xml_node *rPr = xml_at(node, "rPr");
-    const struct word_style *style = word_style_find(&r->w->styles, xml_get(xml_at(rPr, "rStyle"), "val"));
-    unsigned look = style->look, says = style->says;
-    int hidden = style->hidden == WORD_NONE ? r->paragraph->hidden : style->hidden;
-    word_look(rPr, &look, &says, &hidden);
-    if (hidden == 1)
-        return 0;
-    return in_run(r, node, look);
+    unsigned look = word_look_of(&r->w->styles, r->table, r->paragraph, xml_at(node, "rPr"));
+    return look & WORD_HIDDEN ? 0 : in_run(r, node, look);
 }
 
 static int hyperlink(struct runs *r, const struct xml_node *node)
@@ -312,6 +306,7 @@ static int inside(struct runs *r, const struct xml_node *node)
 
 int word_runs(struct word *w, const struct xml_node *node, const struct word_style *paragraph)
 {
-    struct runs r = {w, paragraph};
+    struct runs r = {w, word_look_in_place(w->flow.table, w->flow.head),
+                     word_look_in_place(paragraph, w->flow.head || paragraph->quote)};
     return inside(&r, node);
 }
