@@ -1,6 +1,7 @@
 /* OpenDocument texts (odt, ott) as Markdown. */
 #include <stdio.h>
 
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/odt.h"
 #include "attachments/office_package.h"
@@ -153,31 +154,26 @@ static int read(struct odt *o)
     return odt_notes(o);
 }
 
-static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
-                                  char sentence[RENDER_SENTENCE])
+static int document(struct archive *a, struct markup *m, struct extraction *x)
 {
-    struct extraction x;
     struct arena memory = {0};
-    struct odt o = {.x = &x, .memory = &memory};
-    (void)params;
-    extraction_init(&x, sentence, EXTRACT_NODES);
-    o.archive = archive_open(source, &x);
-    if (!o.archive)
-        return x.status;
-    o.m = markup_create(out, &x);
+    struct odt o = {.archive = a, .x = x, .m = m, .memory = &memory};
     buf_init(&o.notes, ODT_NOTES * sizeof(struct odt_note));
     buf_init(&o.comments, ODT_NOTES * sizeof(struct odt_note));
     buf_init(&o.later, ODT_NOTES * sizeof(struct odt_note));
     int answer = read(&o);
-    if (markup_finish(o.m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(o.m);
     buf_free(&o.notes);
     buf_free(&o.comments);
     buf_free(&o.later);
     arena_free(&memory);
-    archive_close(o.archive);
-    return x.status;
+    return answer;
+}
+
+static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
+                                  char sentence[RENDER_SENTENCE])
+{
+    (void)params;
+    return extract_archive(source, out, sentence, EXTRACT_NODES, document);
 }
 
 static const char *const formats[] = {"text:odt", NULL};

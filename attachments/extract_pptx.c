@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/slide.h"
 
@@ -156,24 +157,19 @@ static int read(struct show *show)
     return n ? 0 : extraction_fail(show->x, RENDER_INVALID, "has no slides.");
 }
 
+static int document(struct archive *a, struct markup *m, struct extraction *x)
+{
+    struct show show = {.archive = a, .x = x, .m = m};
+    int answer = read(&show);
+    arena_free(&show.memory);
+    return answer;
+}
+
 static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
                                   char sentence[RENDER_SENTENCE])
 {
-    struct extraction x;
-    struct show show = {.x = &x};
     (void)params;
-    extraction_init(&x, sentence, EXTRACT_NODES);
-    show.archive = archive_open(source, &x);
-    if (!show.archive)
-        return x.status;
-    show.m = markup_create(out, &x);
-    int answer = read(&show);
-    if (markup_finish(show.m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(show.m);
-    arena_free(&show.memory);
-    archive_close(show.archive);
-    return x.status;
+    return extract_archive(source, out, sentence, EXTRACT_NODES, document);
 }
 
 static const char *const formats[] = {"text:pptx", NULL};

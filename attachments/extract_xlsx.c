@@ -1,4 +1,5 @@
 /* Workbooks (xlsx, xlsm, xltx) as Markdown: a heading a sheet, its cells as tables. */
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/office_chart.h"
 #include "attachments/sheet.h"
@@ -86,31 +87,27 @@ static int read(struct sheet_book *b)
     return 0;
 }
 
-static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
-                                  char sentence[RENDER_SENTENCE])
+static int document(struct archive *a, struct markup *m, struct extraction *x)
 {
-    struct extraction x;
-    (void)params;
-    extraction_init(&x, sentence, EXTRACT_SHEET_NODES);
-    struct archive *archive = archive_open(source, &x);
-    if (!archive)
-        return x.status;
     struct sheet_book *b = xcalloc(1, sizeof *b);
-    b->archive = archive;
-    b->x = &x;
-    b->m = markup_create(out, &x);
+    b->archive = a;
+    b->x = x;
+    b->m = m;
     buf_init(&b->strings, SHEET_TEXT);
     buf_init(&b->string_list, (size_t)SHEET_STRINGS * sizeof(struct sheet_string));
     int answer = read(b);
-    if (markup_finish(b->m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(b->m);
     buf_free(&b->strings);
     buf_free(&b->string_list);
     arena_free(&b->memory);
     xfree(b);
-    archive_close(archive);
-    return x.status;
+    return answer;
+}
+
+static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
+                                  char sentence[RENDER_SENTENCE])
+{
+    (void)params;
+    return extract_archive(source, out, sentence, EXTRACT_SHEET_NODES, document);
 }
 
 static const char *const formats[] = {"text:xlsx", NULL};

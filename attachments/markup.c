@@ -297,6 +297,11 @@ void markup_image(struct markup *m, struct span alt, struct span name)
     buf_free(&image);
 }
 
+unsigned markup_note_next(struct markup *m)
+{
+    return ++m->notes;
+}
+
 void markup_note(struct markup *m, unsigned number)
 {
     char note[24];

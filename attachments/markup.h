@@ -73,6 +73,8 @@ void markup_break(struct markup *m);
 void markup_link(struct markup *m, struct span url);
 void markup_link_end(struct markup *m);
 void markup_image(struct markup *m, struct span alt, struct span name);
+/* The number of the next note, counted through the whole text from 1. */
+unsigned markup_note_next(struct markup *m);
 /* [^3] */
 void markup_note(struct markup *m, unsigned number);
 

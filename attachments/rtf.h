@@ -81,6 +81,7 @@ struct rtf_group {
 struct rtf_note {
     bool comment;
     size_t author, text, end; /* in rtf.notes */
+    unsigned number;          /* in the text; 0: it is not named there */
 };
 
 struct rtf {
@@ -117,7 +118,7 @@ struct rtf {
     /* of the notes */
     struct buf notes, note_list; /* struct rtf_note */
     size_t author;
-    unsigned footnotes, pictures;
+    unsigned pictures;
     enum rtf_picture picture;
 };
 

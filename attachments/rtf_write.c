@@ -248,7 +248,7 @@ void rtf_begin_note(struct rtf *r, bool comment)
     if (!comment) {
         rtf_body(r, SPAN_LIT(""), 0);
         if (!r->dropped)
-            markup_note(r->m, ++r->footnotes);
+            markup_note(r->m, note.number = markup_note_next(r->m));
     }
     buf_addn(&r->note_list, &note, sizeof note);
 }
@@ -275,7 +275,7 @@ void rtf_end_note(struct rtf *r)
     buf_addn(&r->note_list, &note, sizeof note);
 }
 
-static void write_note(struct rtf *r, const struct rtf_note *note, unsigned number)
+static void write_note(struct rtf *r, const struct rtf_note *note)
 {
     char head[32];
     struct span all = buf_span(&r->notes), text = span_of(all.p + note->text, note->end - note->text),
@@ -287,7 +287,7 @@ static void write_note(struct rtf *r, const struct rtf_note *note, unsigned numb
         markup_text(r->m, author, 0);
         markup_text(r->m, author.n ? SPAN_LIT("): ") : SPAN_LIT(": "), 0);
     } else {
-        snprintf(head, sizeof head, "[^%u]:", number);
+        snprintf(head, sizeof head, "[^%u]:", note->number);
         markup_item(r->m, head);
         markup_begin(r->m, MARKUP_PARAGRAPH, 0);
     }
@@ -300,7 +300,6 @@ static void write_note(struct rtf *r, const struct rtf_note *note, unsigned numb
 
 void rtf_finish(struct rtf *r)
 {
-    unsigned number = 0;
     end_paragraph(r);
     end_table(r);
     leave_lists(r, 0);
@@ -309,7 +308,7 @@ void rtf_finish(struct rtf *r)
             struct rtf_note note = note_at(r, i);
             if (note.end < note.text)
                 note.end = r->notes.n; /* the document ends inside of it */
-            if (note.comment == (pass == 1))
-                write_note(r, &note, ++number);
+            if (note.comment ? pass == 1 : pass == 0 && note.number)
+                write_note(r, &note);
         }
 }

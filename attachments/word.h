@@ -11,6 +11,7 @@
 enum {
     WORD_LEVELS = 9,  /* of a list */
     WORD_FIELDS = 32, /* fields inside one another */
+    WORD_NOTES = 20000,
     WORD_NONE = -1,
 };
 
@@ -117,6 +118,7 @@ struct word_later {
 struct word_note {
     bool end;
     long id;
+    unsigned number; /* in the text */
 };
 
 struct word {
@@ -127,7 +129,8 @@ struct word {
     struct office_relations relations; /* of the part that is read now */
     struct word_styles styles;
     struct word_numbering numbering;
-    struct buf notes; /* struct word_note, in the order of their numbers, from 1 */
+    struct buf notes; /* struct word_note, in the order of their numbers */
+    unsigned depth;   /* of documents inside one another; 0: the outermost */
     struct word_flow flow;
     struct word_field fields[WORD_FIELDS];
     unsigned n_fields, deep_fields;
@@ -145,6 +148,11 @@ void word_flow_end(struct word *w);
 /* A flow of its own, inside of what is open. */
 int word_flow(struct word *w, const struct xml_node *node);
 int word_table(struct word *w, const struct xml_node *node);
+/* A file of another kind whose text stands here (altChunk): HTML, text, RTF, Word again; others are refused.
+ */
+int word_chunk(struct word *w, const struct xml_node *node);
+/* A whole document (extract_docx.c). -1: refused; where x does not say why, it is damaged. */
+int word_document(struct archive *a, struct markup *m, struct extraction *x, unsigned depth);
 /* The runs and everything else in a paragraph. */
 int word_runs(struct word *w, const struct xml_node *node, const struct word_style *paragraph);
 /* A drawing or an old picture: names pictures, puts off text boxes and charts. */

@@ -272,9 +272,7 @@ int word_block(struct word *w, const struct xml_node *node)
     if (!strcmp(node->name, "AlternateContent"))
         return word_blocks(w, word_alternative(node));
     if (!strcmp(node->name, "altChunk"))
-        return extraction_fail(
-            w->x, RENDER_INVALID,
-            "holds text as an embedded document, which is not read; open it and save it anew.");
+        return word_chunk(w, node);
     if (!strcmp(node->name, "sectPr") || !strcmp(node->name, "sdtPr"))
         return 0;
     return word_blocks(w, node);
