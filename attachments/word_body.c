@@ -273,6 +273,13 @@ int word_block(struct word *w, const struct xml_node *node)
         return word_blocks(w, word_alternative(node));
     if (!strcmp(node->name, "altChunk"))
         return word_chunk(w, node);
+    if (!strcmp(node->name, "subDoc")) {
+        const struct office_relation *r = office_relation_by_id(&w->relations, xml_get_prefixed(node, "id"));
+        word_flow_end(w);
+        markup_line(w->m, "(The document %s belongs here; it is not part of this file.)",
+                    extraction_name(span_str(office_base_name(r ? r->target : ""))).text);
+        return 0;
+    }
     if (!strcmp(node->name, "sectPr") || !strcmp(node->name, "sdtPr"))
         return 0;
     return word_blocks(w, node);

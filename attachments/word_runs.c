@@ -64,14 +64,31 @@ static void check_box_field(struct word *w, const struct xml_node *fldChar)
     markup_text(w->m, on == 1 ? SPAN_LIT("[x]") : SPAN_LIT("[ ]"), 0);
 }
 
+/* A drop-down list of a form has no result; what was chosen is the n-th of its entries. */
+static void list_field(struct word *w, const struct xml_node *fldChar)
+{
+    const struct xml_node *list = xml_at(fldChar, "ffData/ddList"), *entry = list ? list->first : NULL;
+    const char *chosen = xml_get(xml_at(list, "result"), "val");
+    if (!chosen)
+        chosen = xml_get(xml_at(list, "default"), "val");
+    unsigned long n = chosen ? strtoul(chosen, NULL, 10) : 0;
+    for (; entry; entry = entry->next)
+        if (xml_is(entry, "listEntry") && n-- == 0)
+            break;
+    if (xml_get(entry, "val"))
+        markup_text(w->m, span_str(xml_get(entry, "val")), 0);
+}
+
 static void field_character(struct word *w, const struct xml_node *node)
 {
     const char *type = xml_get(node, "fldCharType");
     if (!type)
         return;
     if (!strcmp(type, "begin")) {
-        if (!in_instruction(w))
+        if (!in_instruction(w)) {
             check_box_field(w, node);
+            list_field(w, node);
+        }
         if (w->n_fields == WORD_FIELDS) {
             w->deep_fields++;
             return;
@@ -146,11 +163,28 @@ static void put_off(struct word *w, struct word_later later)
     w->later_end = &at->next;
 }
 
+/* One whose file is not there still has a description. */
 static void picture(struct word *w, const char *id, const char *alt)
 {
     const struct office_relation *r = office_relation_by_id(&w->relations, id);
-    if (r)
-        markup_image(w->m, span_str(alt), span_str(r->external ? r->target : office_base_name(r->target)));
+    if (r || *alt)
+        markup_image(w->m, span_str(alt),
+                     span_str(!r            ? ""
+                              : r->external ? r->target
+                                            : office_base_name(r->target)));
+}
+
+/* What another program put there: its picture is named before it, its own file is not read. */
+static void embedded(struct word *w, const struct xml_node *node)
+{
+    const char *program = xml_get(node, "ProgID");
+    struct buf words;
+    if (program && !strncmp(program, "Equation", 8))
+        return;
+    buf_init(&words, 4096);
+    buf_printf(&words, " (embedded object: %.60s) ", program ? program : "unknown");
+    markup_text(w->m, buf_span(&words), 0);
+    buf_free(&words);
 }
 
 static const char *first_of(const char *a, const char *b)
@@ -181,7 +215,9 @@ void word_drawing(struct word *w, const struct xml_node *node, const char *alt)
         } else if (!strcmp(child->name, "relIds")) {
             if ((r = office_relation_by_id(&w->relations, xml_get(child, "dm"))) && !r->external)
                 put_off(w, (struct word_later){.diagram = r->target});
-        } else if (!strcmp(child->name, "textpath") && xml_get(child, "string"))
+        } else if (!strcmp(child->name, "OLEObject"))
+            embedded(w, child);
+        else if (!strcmp(child->name, "textpath") && xml_get(child, "string"))
             markup_text(w->m, span_str(xml_get(child, "string")), 0);
         else {
             /* What describes a picture stands beside the picture, before it. */
@@ -256,8 +292,16 @@ static int hyperlink(struct runs *r, const struct xml_node *node)
 {
     const struct office_relation *to = office_relation_by_id(&r->w->relations, xml_get_prefixed(node, "id"));
     bool link = to && to->external && !in_instruction(r->w);
-    if (link)
-        markup_link(r->w->m, span_str(to->target));
+    if (link) {
+        const char *place = xml_get(node, "anchor");
+        struct buf url;
+        buf_init(&url, EXTRACT_TEXT);
+        buf_adds(&url, to->target);
+        if (place && *place && !strchr(to->target, '#'))
+            buf_printf(&url, "#%s", place);
+        markup_link(r->w->m, buf_span(&url));
+        buf_free(&url);
+    }
     int answer = inside(r, node);
     if (link)
         markup_link_end(r->w->m);
