@@ -24,15 +24,21 @@ static void heading(struct markup *m, const char *name, bool hidden)
     markup_end(m);
 }
 
-static int cells(struct sheet_book *b, const char *part)
+static int cells(struct sheet_book *b, const char *part, const struct office_relations *relations)
 {
-    struct sheet sheet = {.book = b};
+    struct sheet sheet = {.book = b, .relations = relations};
     buf_init(&sheet.cells, (size_t)SHEET_CELLS * sizeof(struct sheet_cell));
     buf_init(&sheet.merges, (size_t)SHEET_MERGES * sizeof(struct sheet_merge));
+    buf_init(&sheet.links, (size_t)SHEET_LINKS * sizeof(struct sheet_link));
     buf_init(&sheet.text, SHEET_TEXT);
+    buf_init(&sheet.around, EXTRACT_TEXT);
     int tables = sheet_read(&sheet, part) ? -1 : sheet_write(&sheet);
     if (tables == 0)
         markup_line(b->m, "(empty)");
+    if (tables >= 0)
+        markup_quotes(b->m, buf_span(&sheet.around));
+    buf_free(&sheet.around);
+    buf_free(&sheet.links);
     buf_free(&sheet.cells);
     buf_free(&sheet.merges);
     buf_free(&sheet.text);
@@ -50,8 +56,12 @@ static int one_sheet(struct sheet_book *b, const struct xml_node *node, bool hid
     struct office_relations own;
     if (office_relations_read(b->archive, r->target, &b->memory, &own))
         return -1;
-    if (!strcmp(r->type, "worksheet") && cells(b, r->target))
-        return -1;
+    if (!strcmp(r->type, "worksheet")) {
+        if (cells(b, r->target, &own))
+            return -1;
+    } else if (strcmp(r->type, "chartsheet") != 0)
+        markup_line(b->m, "(a sheet of the kind %s, which is not read)",
+                    extraction_name(span_str(r->type)).text);
     return sheet_comments(b, &own) || sheet_drawings(b, &own) ? -1 : 0;
 }
 

@@ -88,55 +88,52 @@ static void charts_are_whole(void **state)
     (void)state;
     static const struct {
         const char *chart, *expected;
-    } cases
-        [] =
-            {
-                {"<chartSpace><chart><plotArea><barChart><ser><tx><v>S</v></"
-                 "tx><cat><multiLvlStrRef><multiLvlStrCache><lvl>" PT("0", "Q1") PT("1", "Q2")
-                     PT("2", "Q1") "</lvl><lvl>" PT("0", "2025")
-                         PT("2", "2026") "</lvl></multiLvlStrCache></multiLvlStrRef></cat><val><numCache>" PT(
-                             "0", "1") PT("1", "2")
-                             PT("2", "3") "</numCache></val><dLbls><dLbl><idx "
-                                          "val=\"1\"/><tx><rich><p><r><t>odd</t></r></p></rich>"
-                                          "</tx></dLbl></dLbls></ser></"
-                                          "barChart><catAx><title><tx><rich><p><r><t>Time</t></r></p>"
-                                          "</rich></tx></title></catAx><valAx><title><tx><rich><p><r><t>EUR</"
-                                          "t></r></p></rich></tx>"
-                                          "</title></valAx></plotArea></chart></chartSpace>",
-                 "### Chart: S\n\nAxes: Time; EUR\n\n| Category | S |\n| --- | --- |\n| 2025 / Q1 | 1 |\n| "
-                 "2025 / Q2 | 2 |\n"
-                 "| 2026 / Q1 | 3 |\n\n- Label of row 2: odd\n\ndrawn in\n"},
-                {"<chartSpace><chart><plotArea><bubbleChart><ser><xVal><numCache>" PT(
-                     "0", "1") "</numCache></xVal><yVal><numCache>" PT("0", "2") "</numCache></"
-                                                                                 "yVal><bubbleSize><"
-                                                                                 "numCache>" PT("0",
-                                                                                                "3") "</"
-                                                                                                     "numCach"
-                                                                                                     "e></"
-                                                                                                     "bubbleS"
-                                                                                                     "ize></"
-                                                                                                     "ser></"
-                                                                                                     "bubbleC"
-                                                                                                     "hart></"
-                                                                                                     "plotAre"
-                                                                                                     "a></"
-                                                                                                     "chart><"
-                                                                                                     "/chartS"
-                                                                                                     "pace>",
-                 "### Chart\n\n| Category |  | size |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n\ndrawn in\n"},
-                {"<chartSpace><chartData><data id=\"0\"><strDim type=\"cat\"><lvl><pt idx=\"0\">In</pt><pt "
-                 "idx=\"1\">Out</pt></lvl></strDim><numDim type=\"val\"><lvl formatCode=\"0%\"><pt "
-                 "idx=\"0\">0.5</pt><pt "
-                 "idx=\"1\">1</pt></lvl></numDim></data></chartData><chart><title><tx><txData><v>Flow</v></"
-                 "txData></tx></title>"
-                 "<plotArea><plotAreaRegion><series "
-                 "layoutId=\"waterfall\"><tx><txData><v>Cash</v></txData></tx><dataId "
-                 "val=\"0\"/></series></plotAreaRegion></plotArea></chart></chartSpace>",
-                 "### Chart: Flow\n\n| Category | Cash |\n| --- | --- |\n| In | 50% |\n| Out | 100% "
-                 "|\n\ndrawn in\n"},
-                {"<chartSpace><chart><plotArea/></chart></chartSpace>",
-                 "### Chart\n\n(Its data is not stored with it.)\n\ndrawn in\n"},
-            };
+    } cases[] = {
+        {"<chartSpace><chart><plotArea><barChart><ser><tx><v>S</v></"
+         "tx><cat><multiLvlStrRef><multiLvlStrCache><lvl>" PT("0", "Q1") PT("1", "Q2")
+             PT("2", "Q1") "</lvl><lvl>" PT("0", "2025") PT(
+                 "2", "2026") "</lvl></multiLvlStrCache></multiLvlStrRef></cat><val><numCache>" PT("0", "1")
+                 PT("1", "2")
+                     PT("2", "3") "</numCache></val><dLbls><dLbl><idx "
+                                  "val=\"1\"/><tx><rich><p><r><t>odd</t></r></p></rich>"
+                                  "</tx></dLbl></dLbls></ser></"
+                                  "barChart><catAx><title><tx><rich><p><r><t>Time</t></r></p>"
+                                  "</rich></tx></title></catAx><valAx><title><tx><rich><p><r><t>EUR</"
+                                  "t></r></p></rich></tx>"
+                                  "</title></valAx></plotArea></chart></chartSpace>",
+         "### Chart: S\n\nAxes: Time; EUR\n\n| Category | S |\n| --- | --- |\n| 2025 / Q1 | 1 |\n| "
+         "2025 / Q2 | 2 |\n"
+         "| 2026 / Q1 | 3 |\n\n- Label of row 2: odd\n\ndrawn in\n"},
+        {"<chartSpace><chart><plotArea><bubbleChart><ser><xVal><numCache>" PT(
+             "0", "1") "</numCache></xVal><yVal><numCache>" PT("0", "2") "</numCache></"
+                                                                         "yVal><bubbleSize><"
+                                                                         "numCache>" PT("0", "3") "</"
+                                                                                                  "numCach"
+                                                                                                  "e></"
+                                                                                                  "bubbleS"
+                                                                                                  "ize></"
+                                                                                                  "ser></"
+                                                                                                  "bubbleC"
+                                                                                                  "hart></"
+                                                                                                  "plotAre"
+                                                                                                  "a></"
+                                                                                                  "chart><"
+                                                                                                  "/chartS"
+                                                                                                  "pace>",
+         "### Chart\n\n| Category |  | size |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n\ndrawn in\n"},
+        {"<chartSpace><chartData><data id=\"0\"><strDim type=\"cat\"><lvl><pt idx=\"0\">In</pt><pt "
+         "idx=\"1\">Out</pt></lvl></strDim><numDim type=\"val\"><lvl formatCode=\"0%\"><pt "
+         "idx=\"0\">0.5</pt><pt "
+         "idx=\"1\">1</pt></lvl></numDim></data></chartData><chart><title><tx><txData><v>Flow</v></"
+         "txData></tx></title>"
+         "<plotArea><plotAreaRegion><series "
+         "layoutId=\"waterfall\"><tx><txData><v>Cash</v></txData></tx><dataId "
+         "val=\"0\"/></series></plotAreaRegion></plotArea></chart></chartSpace>",
+         "### Chart: Flow\n\n| Category | Cash |\n| --- | --- |\n| In | 50% |\n| Out | 100% "
+         "|\n\ndrawn in\n"},
+        {"<chartSpace><chart><plotArea/></chart></chartSpace>",
+         "### Chart\n\n(Its data is not stored with it.)\n\ndrawn in\n"},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect(CHART, "<hdr/>", "<hdr/>", "<ftr/>", cases[i].chart, cases[i].expected);
 }
