@@ -36,22 +36,40 @@ void word_fields_end(struct word *w, unsigned depth)
         end_field(w);
 }
 
-/* HYPERLINK "address" \o "hint": the address; nothing for places in the document itself. */
-static struct span address_of(struct span code)
+/* The place in a document that is linked, from what follows its address: \l "place" \o "hint". */
+static struct span place_of(struct span code)
+{
+    const char *at = code.n ? memmem(code.p, code.n, "\\l \"", 4) : NULL;
+    if (!at)
+        return SPAN_LIT("");
+    struct span place = span_from(code, (size_t)(at - code.p) + 4);
+    const char *end = memchr(place.p, '"', place.n);
+    return span_of(place.p, end ? (size_t)(end - place.p) : 0);
+}
+
+/* HYPERLINK "address" \l "place" \o "hint": what it leads to; nothing for places in the document itself. */
+static bool address_of(struct span code, struct buf *url)
 {
     while (code.n && code.p[0] == ' ')
         code = span_from(code, 1);
     if (code.n < 10 || !span_is_nocase(span_of(code.p, 9), "HYPERLINK"))
-        return SPAN_LIT("");
+        return false;
     code = span_from(code, 9);
     while (code.n && code.p[0] == ' ')
         code = span_from(code, 1);
     if (code.n < 2 || code.p[0] == '\\')
-        return SPAN_LIT("");
+        return false;
     char end = code.p[0] == '"' ? '"' : ' ';
     code = span_from(code, end == '"');
     const char *close = memchr(code.p, end, code.n);
-    return span_of(code.p, close ? (size_t)(close - code.p) : code.n);
+    size_t n = close ? (size_t)(close - code.p) : code.n;
+    struct span place = place_of(span_from(code, n));
+    buf_add(url, span_of(code.p, n));
+    if (n && place.n && !memchr(code.p, '#', n)) {
+        buf_addc(url, '#');
+        buf_add(url, place);
+    }
+    return n > 0;
 }
 
 static void check_box_field(struct word *w, const struct xml_node *fldChar)
@@ -101,11 +119,13 @@ static void field_character(struct word *w, const struct xml_node *node)
     } else if (!strcmp(type, "separate") && w->n_fields) {
         struct word_field *field = &w->fields[w->n_fields - 1];
         field->result = true;
-        struct span url = address_of(buf_span(&field->instruction));
-        if (url.n && !in_instruction(w)) {
-            markup_link(w->m, url);
+        struct buf url;
+        buf_init(&url, EXTRACT_TEXT);
+        if (!in_instruction(w) && address_of(buf_span(&field->instruction), &url)) {
+            markup_link(w->m, buf_span(&url));
             field->link = true;
         }
+        buf_free(&url);
     } else if (!strcmp(type, "end") && w->n_fields)
         end_field(w);
 }
@@ -311,11 +331,14 @@ static int hyperlink(struct runs *r, const struct xml_node *node)
 static int simple_field(struct runs *r, const struct xml_node *node)
 {
     const char *code = xml_get(node, "instr");
-    struct span url = address_of(span_str(code));
-    if (url.n)
-        markup_link(r->w->m, url);
+    struct buf url;
+    buf_init(&url, EXTRACT_TEXT);
+    bool link = address_of(span_str(code), &url);
+    if (link)
+        markup_link(r->w->m, buf_span(&url));
+    buf_free(&url);
     int answer = inside(r, node);
-    if (url.n)
+    if (link)
         markup_link_end(r->w->m);
     return answer;
 }

@@ -71,6 +71,9 @@ static void objects_lists_and_links(void **state)
          "blue\n"},
         {BODY(P("<w:hyperlink r:id=\"r6\" w:anchor=\"part 2\">" T("t") "</w:hyperlink>")),
          "[t](<https://x.test/#part 2>)\n"},
+        {BODY(P("<w:fldSimple w:instr=\" HYPERLINK &quot;https://z.test/&quot; \\l &quot;here&quot;\">" T(
+             "z") "</w:fldSimple>")),
+         "[z](https://z.test/#here)\n"},
         {BODY(P(T("one")) "<w:subDoc r:id=\"r7\"/>" P(T("three"))),
          "one\n\n(The document Chapter 2.docx belongs here; it is not part of this file.)\n\nthree\n"},
         {BODY(P("<w:r><w:drawing><w:docPr descr=\"lost\"/><a:blip r:embed=\"r99\"/></w:drawing></w:r>")),
