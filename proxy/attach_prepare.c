@@ -129,10 +129,10 @@ void attach_prepare_start(struct attach_job *j)
             j->pending++;
             continue;
         }
-        int document = p->document;
+        const struct render_order order = {p->attachment->conversion->format, p->document, until_ms,
+                                           render_owner(j->org)};
         p->document = -1;
-        p->render =
-            render_submit(pool, p->attachment->conversion->format, document, until_ms, on_converted, p, &why);
+        p->render = render_submit(pool, &order, on_converted, p, &why);
         if (!p->render) {
             attach_prepare_refuse(p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
             return;

@@ -96,7 +96,8 @@ static struct ended extract(struct service *s, const char *format, const char *n
     buf_init(&e.text, MADE_FILE);
     int fd = document_create(bytes, &p);
     assert_true(fd >= 0);
-    assert_non_null(render_submit(s->pool, format, fd, clock_mono_ms() + LONG_MS, on_done, &e, &why));
+    assert_non_null(render_submit(s->pool, &(struct render_order){format, fd, clock_mono_ms() + LONG_MS, 0},
+                                  on_done, &e, &why));
     for (int64_t until = clock_mono_ms() + LONG_MS; !e.times && clock_mono_ms() < until;) {
         struct pollfd one = {.fd = render_pool_fd(s->pool), .events = POLLIN};
         poll(&one, 1, 50);
