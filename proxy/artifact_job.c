@@ -435,9 +435,11 @@ static void draw(struct artifact_job *a)
     if (wanted && take_cached(a))
         return;
     if (wanted) {
-        int64_t until_ms = clock_mono_ms() + a->exchange->config->timeouts.render;
+        const struct render_order order = {a->drawn_format, document,
+                                           clock_mono_ms() + a->exchange->config->timeouts.render,
+                                           render_owner(a->files->owner.org)};
         a->made.render.wanted = false; /* the descriptor goes on */
-        a->render = render_submit(a->worker->renders, a->drawn_format, document, until_ms, on_drawn, a, &why);
+        a->render = render_submit(a->worker->renders, &order, on_drawn, a, &why);
     }
     made_free(&a->made);
     if (!a->render)

@@ -130,10 +130,10 @@ void attach_prepare_start(struct attach_job *j)
             continue;
         }
         /* A copy: whoever closes the last one gives many MiB back, and that is done in the thread. */
-        int document = fcntl(p->document, F_DUPFD_CLOEXEC, 0);
-        p->render = document < 0 ? NULL
-                                 : render_submit(pool, p->attachment->conversion->format, document, until_ms,
-                                                 on_converted, p, &why);
+        const struct render_order order = {p->attachment->conversion->format,
+                                           fcntl(p->document, F_DUPFD_CLOEXEC, 0), until_ms,
+                                           render_owner(j->org)};
+        p->render = order.document < 0 ? NULL : render_submit(pool, &order, on_converted, p, &why);
         if (!p->render) {
             attach_prepare_refuse(p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
             return;

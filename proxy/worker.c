@@ -32,7 +32,7 @@ enum {
     IDLE_UPSTREAMS = 512,
     DISK_QUEUE = 4096,
     LOGO_MOST = 1 << 20,
-    RENDER_QUEUE = 128,      /* documents of one worker at a time */
+    RENDER_QUEUE = 256,      /* documents of one worker at a time; half of them of one organisation */
     RENDER_START_MS = 10000, /* how long a start waits to learn what can be rendered */
     AUDIT_QUEUE = 65536,
     JOURNAL_QUEUE = 65536,
