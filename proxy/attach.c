@@ -166,7 +166,7 @@ static void count(struct exchange *ex, const struct attach_job *j)
 static void discard(struct attach_job *j)
 {
     j->stage = ATTACH_FREE;
-    if (job_submit(j->disk, &j->job) == 0)
+    if (job_submit(j->queue, &j->job) == 0)
         return;
     free_parts(j);
     free_job(j);
@@ -195,7 +195,7 @@ static void released(void *arg)
 static void keep(struct attach_job *j)
 {
     j->stage = ATTACH_KEEP;
-    if (job_submit(j->exchange->worker->disk, &j->job) == 0)
+    if (job_submit(j->queue, &j->job) == 0)
         return;
     log_error("inbound.keep_failed", log_str("consult", j->consult), log_str("why", "the queue is full"));
     end(j);
@@ -245,7 +245,7 @@ void attach_prepared(struct attach_job *j)
     if (--j->pending)
         return;
     j->stage = ATTACH_PLACE;
-    if (!j->failed && job_submit(j->exchange->worker->disk, &j->job) == 0)
+    if (!j->failed && job_submit(j->queue, &j->job) == 0)
         return;
     if (!j->failed)
         overload(j);
@@ -291,7 +291,6 @@ void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
     j->job.work = job_work;
     j->job.done = job_done;
     j->exchange = ex;
-    j->disk = ex->worker->disk;
     j->keeping = -1;
     j->recorded = ex->thread != NULL;
     j->config = config_ref(ex->config);
@@ -309,6 +308,8 @@ void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
         j->list = r->list;
         r->list = (struct attachments){0};
     }
+    /* One without files does not wait for those who write some. */
+    j->queue = ex->worker->queues[j->list.n || forward ? QUEUE_DISK : QUEUE_BODIES].jobs;
     j->edits = r->edits;
     r->edits = (struct edits){0};
     buf_init(&j->head, ex->request.max);
@@ -331,7 +332,7 @@ void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
     exchange_enter(ex, EX_ATTACH);
     ex->attach = j;
     ex->jobs++;
-    if (job_submit(ex->worker->disk, &j->job) == 0)
+    if (job_submit(j->queue, &j->job) == 0)
         return;
     overload(j);
     finish(j);

@@ -8,18 +8,18 @@
  * way without attachments, so that no loop turn is spent on its many bytes, which are
  * never copied: pieces of what came and of what is added go upstream from where they are.
  *
- *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
+ *   RESOLVE (thread)        what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
  *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
- *   PLACE (disk thread)     texts are read and counted, everything is placed, the request is made of pieces
+ *   PLACE (thread)          texts are read and counted, everything is placed, the request is made of pieces
  *      |
  *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
  *      |
- *   KEEP (disk thread)      when there were any: while the provider works: digests for the record, originals
- * for consults that this one may start, which wait for it (artifacts/inbound.h)
+ *   KEEP (thread)           when there were any: while the provider works: digests for the record, originals
+ *                         for consults that this one may start, which wait for it (artifacts/inbound.h)
  *      |
- *   FREE (disk thread)      what may be large, once it is sent; the exchange may be over
+ *   FREE (thread)           what may be large, once it is sent; the exchange may be over
  */
 #include "artifacts/artifact.h"
 #include "attachments/attachment.h"
@@ -54,7 +54,7 @@ struct attach_job {
     struct job job; /* first: the queue gives this back */
     enum attach_stage stage;
     struct exchange *exchange; /* until the job is `kept` */
-    struct job_queue *disk;
+    struct job_queue *queue;   /* of the disk, or without attachments that of bodies */
     struct config *config;
     struct store *store;
     const struct render_pool *renders; /* in the thread for its formats alone */

@@ -22,7 +22,7 @@ void body_read_finish(struct body_read *r)
     edits_free(&r->edits);
 }
 
-/* ---- in the disk thread ---- */
+/* ---- in the thread for bodies ---- */
 
 struct read_job {
     struct job job; /* first: the queue gives this back */
@@ -63,7 +63,7 @@ int body_read_later(struct exchange *ex)
     j->dialect = ex->dialect;
     buf_init(&j->body, ex->body.max);
     buf_move(&j->body, &ex->body);
-    if (job_submit(ex->worker->disk, &j->job) == 0) {
+    if (job_submit(ex->worker->queues[QUEUE_BODIES].jobs, &j->job) == 0) {
         ex->jobs++;
         return 0;
     }

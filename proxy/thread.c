@@ -81,7 +81,7 @@ static void write_line(const struct line_job *l, struct span line)
 
 static void submit(struct exchange *ex, struct line_job *l)
 {
-    if (job_submit(ex->worker->journals, &l->job) == 0)
+    if (job_submit(ex->worker->queues[QUEUE_JOURNALS].jobs, &l->job) == 0)
         return;
     log_error("thread.lost", log_str("consult", ex->consult_id), log_str("org", ex->owner.org),
               log_str("reason", "too many lines wait to be written"));

@@ -344,7 +344,7 @@ bool threads_page(struct conn *c, struct span path, struct span query, bool head
     if (j->page != PAGE_LIST && !j->org[0])
         snprintf(j->org, sizeof j->org, "default");
     buf_init(&j->out, LIMIT_THREAD_PAGE);
-    if (job_submit(c->worker->journals, &j->job) == 0)
+    if (job_submit(c->worker->queues[QUEUE_JOURNALS].jobs, &j->job) == 0)
         return true;
     xfree(j);
     conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), head_only);
@@ -379,6 +379,6 @@ void threads_submit_sweep(struct worker *w)
     s->job.done = sweep_done;
     s->threads = w->threads;
     s->before_s = clock_wall_ms() / 1000 - w->config->threads.retention_s;
-    if (job_submit(w->journals, &s->job) < 0)
+    if (job_submit(w->queues[QUEUE_JOURNALS].jobs, &s->job) < 0)
         xfree(s);
 }
