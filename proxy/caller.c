@@ -279,30 +279,32 @@ static int note_key(struct caller *c, unsigned setting, const char *key, struct 
 static int read_key(struct caller *c, const struct json_iter *it, struct error *e)
 {
     struct span value = json_type(it->value) == JSON_STRING ? json_inside(it->value) : it->value;
+    const bool said_nothing = json_type(it->value) == JSON_NULL;
     char said[48];
     int counts;
     if (json_key_is(it, "agent_context")) /* looks at the header itself */
-        return note_key(c, SET_AGENT_CONTEXT, "agent_context", e) < 0 ? -1
-                                                                      : read_agent_context(c, it->value, e);
+        return (counts = note_key(c, SET_AGENT_CONTEXT, "agent_context", e)) < 0 || said_nothing
+                   ? counts
+                   : read_agent_context(c, it->value, e);
     if (json_key_is(it, "forward"))
         return note_key(c, SET_FORWARD, "forward", e) < 0 ? -1 : read_forward(c, it->value, e);
     if (json_key_is(it, "consult")) {
         counts = note_key(c, SET_CONSULT, "consult", e);
-        return counts == 1 ? take_consult(c, value, "hw.consult", e) : counts;
+        return counts == 1 && !said_nothing ? take_consult(c, value, "hw.consult", e) : counts;
     }
     for (int w = 0; w < WORDS; w++)
         if (words[w].key && json_key_is(it, words[w].key)) {
             snprintf(said, sizeof said, "hw.%s", words[w].key);
             counts = note_key(c, words[w].setting, words[w].key, e);
-            return counts == 1 ? take_word(c, &words[w], value, said, e) : counts;
+            return counts == 1 && !said_nothing ? take_word(c, &words[w], value, said, e) : counts;
         }
     for (int n = 0; n < CALLER_NAMES; n++)
         if (json_key_is(it, names[n].key)) {
             snprintf(said, sizeof said, "hw.%s", names[n].key);
             counts = note_key(c, SET_NAMES + (unsigned)n, names[n].key, e);
-            if (counts < 1 || json_type(it->value) == JSON_NULL)
-                return counts < 0 ? -1 : 0;
-            return take_name_of_body(c, (enum caller_name)n, it->value, said, e);
+            return counts == 1 && !said_nothing
+                       ? take_name_of_body(c, (enum caller_name)n, it->value, said, e)
+                       : counts;
         }
     return error_set(
         e, ERROR_BAD_REQUEST,

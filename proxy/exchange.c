@@ -311,6 +311,14 @@ const struct owner *exchange_owner(struct exchange *ex)
     return &ex->owner;
 }
 
+void exchange_name_consult(struct exchange *ex)
+{
+    if (!ex->consult || ex->stored)
+        ex->consult_id[0] = '\0';
+    else if (!ex->consult_id[0])
+        store_new_consult_id(&ex->worker->random, ex->consult_id);
+}
+
 /* Whether this is a consult as far as head and configuration tell; `tentative` when its body decides
  * (product.md §2.2). */
 static void decide_consult(struct exchange *ex, const struct route *route)
@@ -323,18 +331,19 @@ static void decide_consult(struct exchange *ex, const struct route *route)
         ex->consult = false;
         ex->tentative = true;
     }
+    exchange_name_consult(ex);
 }
 
 static int check_caller(struct exchange *ex, const struct http_head *head, const struct route *route,
                         struct error *e)
 {
     bool ours = route->api != API_NONE && ex->config->enabled && ex->dialect;
-    struct error ignored;
-    if (caller_read_head(&ex->caller, head, ours ? e : &ignored) < 0 && ours)
-        return -1;
+    bool off = ex->provider && ex->provider->consults == CONSULTS_OFF;
+    /* What is only relayed is relayed, whatever else is said of it. */
+    bool wrong = caller_read_head(&ex->caller, head, e) < 0 && ours && !off && ex->caller.consult != MARK_OFF;
     if (find_owner(ex, head, route->query) < 0 && (ours || (ex->provider && ex->provider->api_key)))
         return error_set(e, ERROR_UNKNOWN_KEY, "This API key belongs to no organisation of this proxy.");
-    return 0;
+    return wrong ? -1 : 0;
 }
 
 /* What path and query say of the request. */
@@ -354,6 +363,8 @@ static void refuse_caller(struct exchange *ex, const struct http_head *head, con
                           bool body_follows, const struct error *e)
 {
     bool too_large = head->has_length && head->length > ex->config->limits.request_body;
+    if (e->code == ERROR_BAD_REQUEST && ex->provider)
+        decide_consult(ex, route);
     if (e->code != ERROR_BAD_REQUEST || !ex->provider || route->stored || !body_follows || too_large) {
         exchange_fail(ex, e);
         return;

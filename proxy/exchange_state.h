@@ -140,6 +140,8 @@ void exchange_keep_failure(struct exchange *ex, const struct error *e);
 void exchange_answered(struct exchange *ex);
 /* Ends it when nothing is left to do. */
 void exchange_try_over(struct exchange *ex);
+/* Gives a consult its id, and takes it from what turns out to be none. */
+void exchange_name_consult(struct exchange *ex);
 void exchange_set_org(struct exchange *ex, const char *org);
 /* Whose the consult is, with the key's digest, which few exchanges need. */
 const struct owner *exchange_owner(struct exchange *ex);

@@ -162,7 +162,8 @@ static void decode_failed(struct exchange *ex)
 }
 
 /* A reply that its content type does not call a stream, but that begins like one: no JSON value begins with
- * the first letter of an SSE field, nor with the colon of a comment. Told by the first visible byte. */
+ * the first letter of an SSE field, nor with the colon of a comment; and where events may come as one array,
+ * no whole reply is an array. Told by the first visible byte. */
 static void look_for_stream(struct exchange *ex, struct span bytes)
 {
     while (bytes.n && strchr(" \t\r\n\xef\xbb\xbf", bytes.p[0]) && bytes.p[0])
@@ -170,10 +171,11 @@ static void look_for_stream(struct exchange *ex, struct span bytes)
     if (bytes.n == 0)
         return;
     ex->unseen = false;
-    if (!strchr("deir:", bytes.p[0]) || !bytes.p[0])
+    bool array = bytes.p[0] == '[' && ex->dialect->untold_framing == FRAMING_ARRAY;
+    if (!array && (!strchr("deir:", bytes.p[0]) || !bytes.p[0]))
         return;
     ex->treatment = TREAT_STREAM;
-    ex->events = REPLY_SSE;
+    ex->events = array ? REPLY_ARRAY : REPLY_SSE;
     buf_adds(&ex->head, "X-Accel-Buffering: no\r\n");
     relay_choose_framing(ex, NULL);
     reply_destroy(ex->reply);

@@ -96,6 +96,7 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
     ex->wants_stream = ex->wants_stream || facts->stream; /* the path may have said it */
     ex->choices = facts->choices;
     ex->kept = facts->kept;
+    exchange_note_model(ex, facts->model);
     if (facts->hw.n && caller_read_body(&ex->caller, facts->hw, e) < 0)
         return -1;
     if (ex->config->tenancy == TENANCY_HEADER)
@@ -104,9 +105,6 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
         ex->consult = ex->caller.consult == MARK_ON;
     else if (ex->caller.consult == MARK_OFF)
         ex->consult = false;
-    if (!ex->consult)
-        return 0;
-    exchange_note_model(ex, facts->model);
     return 0;
 }
 
@@ -194,6 +192,7 @@ static void failed_body_end(struct exchange *ex)
     const struct error e = *ex->failure;
     ex->dialect->request(buf_span(&ex->body), &facts);
     ex->wants_stream = ex->wants_stream || facts.stream;
+    exchange_note_model(ex, facts.model);
     if (facts.hw.n && caller_read_body(&ex->caller, facts.hw, &ignored) < 0)
         log_debug("request.failed_twice", log_str("message", ignored.message));
     exchange_fail(ex, &e);
@@ -213,8 +212,7 @@ void request_body_known(struct exchange *ex, struct body_read *r)
     else if (read_body(ex, facts, &e) < 0)
         goto fail;
     ex->consult = ex->consult && marked;
-    if (ex->consult && !ex->stored)
-        store_new_consult_id(&ex->worker->random, ex->consult_id);
+    exchange_name_consult(ex);
     thread_start(ex);
     if (facts->root.n && ex->consult)
         attached = check_attachments(ex, r, &e);

@@ -89,7 +89,12 @@ static void accepted(void **state)
         {"", "{\"forward\":null}", ""},
         {"", "{\"c\\u006fnsult\":\"on\"}", "consult=on "},
         {"", "{\"turn\":7}", "turn=7 "},
+        /* null: nothing is said */
         {"", "{\"org\":null,\"turn\":null}", ""},
+        {"",
+         "{\"consult\":null,\"stream\":null,\"links\":null,\"errors\":null,\"inject\":null,\"context\":null,"
+         "\"agent_context\":null}",
+         ""},
         /* a header wins, even with the default's own word */
         {"X-HW-Consult: off\r\n", "{\"consult\":\"on\"}", "consult=off "},
         {"X-HW-Org: head\r\n", "{\"org\":\"body\",\"thread\":\"t\"}", "org=head thread=t "},
