@@ -5,7 +5,8 @@
 //
 //   ninja -C build/release penstock bench_events && node bench/recording.js [SAMPLE…]    prints a table
 //
-// valgrind's callgrind counts; each figure is the difference between a long reply and a short one. bench_events has the
+// valgrind's callgrind counts; each figure is the difference between a long reply and a short one, median of
+// some rounds, since where memory lies changes it by a few instructions. bench_events has the
 // samples, and counts the reply filter alone. BUILD names another build.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,8 +17,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const SHORT = 200, LONG = 1200;
-const RUNS = [[SHORT], [SHORT, 'warm'], [SHORT], [LONG], [SHORT, 'short'], [LONG, 'long']];
+const SHORT = 100, LONG = 700, ROUNDS = 3;
+const ROUND = [[SHORT], [LONG], [SHORT, 'short'], [LONG, 'long']];
+const RUNS = [[SHORT], [SHORT, 'warm'], ...Array.from({ length: ROUNDS }, () => ROUND).flat()];
 const build = resolve(process.env.BUILD ?? fileURLToPath(new URL('../build/release', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'recording-'));
 const counted = join(folder, 'penstock');
@@ -85,10 +87,11 @@ async function measure(threads) {
         await penstock.stop();
     }
     const all = counts();
+    const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
     return names.map((_, i) => {
-        const [, , short, long, shortKept, longKept] = all.slice(i * RUNS.length);
-        const plain = (long - short) / (LONG - SHORT);
-        return [plain, (longKept - shortKept) / (LONG - SHORT) - plain];
+        const own = all.slice(i * RUNS.length + 2, (i + 1) * RUNS.length), rounds = own.flatMap((_, k) => (k % ROUND.length ? [] : [own.slice(k, k + ROUND.length)]));
+        const plain = median(rounds.map(([short, long]) => (long - short) / (LONG - SHORT)));
+        return [plain, median(rounds.map(([, , short, long]) => (long - short) / (LONG - SHORT))) - plain];
     });
 }
 

@@ -73,14 +73,12 @@ static enum kind kind_named(struct span name)
         return span_is(name, "response.mcp_call_arguments.delta") ? KIND_CALL_DELTA : KIND_OTHER;
     case 37:
         return span_is(name, "response.reasoning_summary_text.delta")   ? KIND_REASONING_DELTA
+               : span_is(name, "response.custom_tool_call_input.delta") ? KIND_CALL_DELTA
                : span_is(name, "response.output_text.annotation.added") ? KIND_ANNOTATION
                : span_is(name, "response.reasoning_summary_part.added") ? KIND_REASONING_PART
                                                                         : KIND_OTHER;
     case 38:
-        return span_is(name, "response.function_call_arguments.delta") ||
-                       span_is(name, "response.custom_tool_call_input.delta")
-                   ? KIND_CALL_DELTA
-                   : KIND_OTHER;
+        return span_is(name, "response.function_call_arguments.delta") ? KIND_CALL_DELTA : KIND_OTHER;
     default:
         return KIND_OTHER;
     }

@@ -213,8 +213,130 @@ static void test_caps(void **state)
     buf_free(&to);
 }
 
+/* An event with one note, as a dialect would tell it. */
+static void take(struct recorder *r, struct reply_event *e, enum note_kind kind, uint32_t number,
+                 struct span value)
+{
+    e->nnotes = 0;
+    reply_event_note(e, kind, number, value);
+    recorder_event(r, e);
+}
+
+/* Pieces that are appended one after the other end at the same cap, whole, and so do whole calls. */
+static void test_caps_in_pieces(void **state)
+{
+    (void)state;
+    struct recorder *r = recorder_create(false, NULL);
+    struct reply_event e = {.noting = true};
+    struct span piece = SPAN_LIT("\"12345\\u00e9\"");
+    size_t n = piece.n - 2;
+    for (size_t i = 0; i < LIMIT_THREAD_TEXT / n + 3; i++) {
+        take(r, &e, NOTE_REASONING, 0, piece);
+        recorder_text(r, 0, SPAN_LIT("12345678"));
+    }
+    assert_true(r->reasoning_cut);
+    assert_int_equal(r->reasoning.n,
+                     LIMIT_THREAD_TEXT - LIMIT_THREAD_TEXT % n + (LIMIT_THREAD_TEXT % n > 5 ? 5 : 0));
+    for (size_t i = 0; i < LIMIT_THREAD_TEXT / n; i++)
+        recorder_text(r, 0, SPAN_LIT("12345678"));
+    assert_int_equal(r->text.n, LIMIT_THREAD_TEXT);
+    assert_true(r->text_cut);
+    take(r, &e, NOTE_REFUSAL, 0, SPAN_LIT("\"x\""));
+    take(r, &e, NOTE_REFUSAL, 0, SPAN_LIT("\"x\""));
+    assert_int_equal(r->text.n, LIMIT_THREAD_TEXT);
+    /* Two calls in turns, ten pieces each. */
+    for (size_t i = 0; i < LIMIT_THREAD_ARGUMENTS / n + 30; i++)
+        take(r, &e, NOTE_CALL_MORE, i / 10 % 2, piece);
+    assert_int_equal(r->ncalls, 2);
+    assert_true(r->calls_cut);
+    assert_in_range(r->calls[0].arguments.n + r->calls[1].arguments.n, LIMIT_THREAD_ARGUMENTS - n,
+                    LIMIT_THREAD_ARGUMENTS);
+    reply_event_free(&e);
+    recorder_destroy(r);
+}
+
+static void test_whole_calls(void **state)
+{
+    static const char *const samples[] = {"{\"name\":\"f\",\"args\":{\"i\":%d}}",
+                                          "[{\"function\":{\"name\":\"f\",\"arguments\":{\"i\":%d}}}]"};
+    static const enum api apis[] = {API_GEMINI, API_OLLAMA};
+    (void)state;
+    for (int a = 0; a < 2; a++) {
+        struct recorder *r = recorder_create(false, dialect_find(apis[a])->calls);
+        struct reply_event e = {.noting = true};
+        char call[100];
+        for (int i = 0; i < LIMIT_THREAD_CALLS + 5; i++) {
+            snprintf(call, sizeof call, samples[a], i);
+            take(r, &e, NOTE_CALLS, 0, span_str(call));
+        }
+        recorder_settle(r);
+        recorder_settle(r);
+        assert_int_equal(r->ncalls, LIMIT_THREAD_CALLS);
+        assert_true(r->calls_cut);
+        assert_int_equal(r->raw.n, 0);
+        snprintf(call, sizeof call, "{\\\"i\\\":%d}", LIMIT_THREAD_CALLS - 1);
+        assert_true(span_is(buf_span(&r->calls[LIMIT_THREAD_CALLS - 1].arguments), call));
+        reply_event_free(&e);
+        recorder_destroy(r);
+    }
+}
+
+/* More than is kept as it came: what there is gets read, and the next one after it. */
+static void test_long_calls(void **state)
+{
+    (void)state;
+    struct recorder *r = recorder_create(false, dialect_find(API_GEMINI)->calls);
+    struct reply_event e = {.noting = true};
+    struct buf call;
+    buf_init(&call, 2 * LIMIT_THREAD_ARGUMENTS);
+    for (unsigned i = 0; i < 4; i++) {
+        size_t n = i == 3 ? LIMIT_THREAD_ARGUMENTS : LIMIT_THREAD_ARGUMENTS / 3;
+        buf_reset(&call);
+        buf_printf(&call, "{\"name\":\"f%u\",\"args\":\"", i);
+        while (call.n < n)
+            buf_addc(&call, 'x');
+        buf_adds(&call, "\"}");
+        take(r, &e, NOTE_CALLS, 0, buf_span(&call));
+        assert_true(r->raw.n <= LIMIT_THREAD_ARGUMENTS);
+    }
+    recorder_settle(r);
+    assert_int_equal(r->ncalls, 4);
+    assert_true(r->calls_cut);
+    assert_true(span_is(buf_span(&r->calls[3].name), "f3"));
+    size_t sum = 0;
+    for (size_t i = 0; i < 4; i++)
+        sum += r->calls[i].arguments.n;
+    assert_int_equal(sum, LIMIT_THREAD_ARGUMENTS);
+    buf_free(&call);
+    reply_event_free(&e);
+    recorder_destroy(r);
+}
+
+/* Calls in calls in calls take no stack. */
+static void test_deep_call(void **state)
+{
+    enum { DEPTH = 200000 };
+    (void)state;
+    struct run run = run_defaults(API_OPENAI_CHAT);
+    struct buf event;
+    buf_init(&event, ROOM);
+    buf_adds(&event, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{");
+    for (int i = 0; i < DEPTH; i++)
+        buf_adds(&event, "\"function\":{");
+    for (int i = 0; i < DEPTH; i++)
+        buf_addc(&event, '}');
+    buf_adds(&event, "}]}}]}\n\n");
+    assert_false(buf_full(&event));
+    check("a deep call", &run, buf_span(&event), SPAN_LIT("ended:\n"), event.n, 0);
+    buf_free(&event);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_caps)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_caps_in_pieces), cmocka_unit_test(test_whole_calls),
+        cmocka_unit_test(test_long_calls),     cmocka_unit_test(test_deep_call),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

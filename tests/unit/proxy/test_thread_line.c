@@ -168,12 +168,63 @@ static void test_words_of_ends(void **state)
     reply_event_free(&e);
 }
 
+/* What is no text is made some wherever it stands among letters, which are read eight at a time. */
+static void test_plain(void **state)
+{
+    static const struct {
+        const char *escaped, *plain;
+    } strange[] = {
+        {"\xff", "\xef\xbf\xbd"},
+        {"\xe2\x82\xac", "\xe2\x82\xac"},
+        {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\\u0000", "\xef\xbf\xbd"},
+        {"\\ud83d", "\xef\xbf\xbd"},
+        {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+        {"\x01", "\x01"},
+        {"\\\"\\n", "\"\n"},
+        {"\x7f", "\x7f"},
+        {"\xc2\x80", "\xc2\x80"},
+    };
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    (void)state;
+    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
+        for (size_t before = 0; before <= 20; before++)
+            for (size_t behind = 0; behind <= 20; behind++) {
+                struct buf escaped, want, plain;
+                buf_init(&escaped, 100);
+                buf_init(&want, 100);
+                buf_init(&plain, 100);
+                buf_addn(&escaped, letters, before);
+                buf_adds(&escaped, strange[i].escaped);
+                buf_addn(&escaped, letters, behind);
+                buf_addn(&want, letters, before);
+                buf_adds(&want, strange[i].plain);
+                buf_addn(&want, letters, behind);
+                thread_plain(buf_span(&escaped), &plain);
+                assert_string_equal(buf_cstr(&plain), buf_cstr(&want));
+                buf_free(&escaped);
+                buf_free(&want);
+                buf_free(&plain);
+            }
+    /* An escape that is none takes the run of characters it stands in with it, up to the next control
+     * character. */
+    struct buf plain;
+    buf_init(&plain, 100);
+    thread_plain(SPAN_LIT("before\x02good \\x bad\x03"
+                          "after"),
+                 &plain);
+    assert_string_equal(buf_cstr(&plain), "before\x02\xef\xbf\xbd\x03"
+                                          "after");
+    buf_free(&plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_begin),
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_words_of_ends),
+        cmocka_unit_test(test_plain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
