@@ -2,7 +2,7 @@
 // what the admin listener and the export make of that.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -408,6 +408,29 @@ The log says all is well.
         for (const bad of ['/threads/../x', '/threads/t-2/raw', '/threadsx']) assert.equal((await admin(bad)).status, 404, bad);
         for (const bad of ['/threads/../x', '/threads/t-2/raw', '/threadsx', '/threads/%2', '/threads/%zz']) assert.equal((await admin(bad)).status, 404, bad);
         assert.equal((await post('/v1/chat/completions', { model: 'm', messages: says('x') }, { 'X-HW-Thread': 'x'.repeat(300) })).status, 400);
+    });
+
+    it('a thread that is far longer than its conversation can be read; one that is too long is for the export', async () => {
+        const long = file('t-long', 'acme');
+        const why = 'Thinking of it. '.repeat(64 * 1024); // 1 MiB
+        const turn = (i) => [
+            { ev: 'begin', id: `long-${i}`, role: 'expert', at_us: 2051319840000000 + i, query: `Ask ${i}` },
+            { ev: 'end', id: `long-${i}`, at_us: 2051319840500000 + i, text: `Answer ${i}.`, reasoning: why, end: { cause: 'finish' } },
+        ].map((line) => `${JSON.stringify(line)}\n`).join('');
+        writeFileSync(long, Array.from({ length: 18 }, (_, i) => turn(i)).join(''));
+        const raw = await admin('/threads/t-long?org=acme');
+        assert.equal(raw.status, 200);
+        assert.equal(JSON.parse(raw.text).entries.length, 18);
+        appendFileSync(long, Array.from({ length: 16 }, (_, i) => turn(18 + i)).join(''));
+        assert.equal((await admin('/threads/t-long?org=acme')).status, 413, 'as a document it is too long for a page');
+        const page = await admin('/threads/t-long/conversation.md?org=acme');
+        assert.equal(page.status, 200);
+        assert.match(page.text, /## Turn 34 — 2035-01-02 03:04 UTC\n\n### Query\nAsk 33\n\n### Answer\nAnswer 33\.\n$/);
+        truncateSync(long, 64 * 1024 * 1024 + 1);
+        const refused = await admin('/threads/t-long/conversation.md?org=acme');
+        assert.equal(refused.status, 413);
+        assert.match(refused.text, /use penstock transcript export/);
+        rmSync(long);
     });
 
     it('a worker that is killed leaves a consult without an end, and later lines are whole', async () => {
