@@ -37,6 +37,9 @@ struct conversion {
 
 /* NULL: there is no extractor for the type at all. */
 const struct conversion *extract_conversion(const char *media_type);
+/* Whether it may recognise speech, which takes minutes (timeouts.transcribe), or makes sound ready for who
+ * does. */
+bool extract_is_sound(const char *format);
 /* Whether a renderer's format is an extractor's. */
 bool extract_is_format(const char *format);
 

@@ -312,8 +312,8 @@ static int take_sound(struct film *f, struct buf *pcm)
     if (pcm->n <= (size_t)SPEECH_SECONDS * SPEECH_RATE * sizeof(short))
         return 0;
     speech_length(SPEECH_SECONDS, most);
-    snprintf(why, sizeof why,
-             "is too long; without a transcription endpoint at most %s of sound can be transcribed.", most);
+    snprintf(why, sizeof why, "is too long; at most %s of sound can be transcribed offline: " SPEECH_ADVICE,
+             most);
     return fail(f, RENDER_LIMIT, why);
 }
 

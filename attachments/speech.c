@@ -131,8 +131,7 @@ static enum render_status too_long(sf_count_t frames, int rate, unsigned longest
     speech_length(longest, most);
     if (seconds > longest && seconds < 100 * 3600) /* else it is a lie */
         speech_length(seconds, length);
-    snprintf(sentence, RENDER_SENTENCE,
-             "is %s long; without a transcription endpoint at most %s can be transcribed.",
+    snprintf(sentence, RENDER_SENTENCE, "is %s long; at most %s can be transcribed offline: " SPEECH_ADVICE,
              strcmp(length, "more") ? length : "too", most);
     return RENDER_LIMIT;
 }
@@ -385,7 +384,8 @@ enum render_status speech_recognise(struct span pcm, struct buf *out, char sente
         }
         recognise_stretch(decoder, samples, s, out);
         if (cpu_seconds() > most) {
-            snprintf(sentence, RENDER_SENTENCE, "took longer to transcribe than half of its own length.");
+            snprintf(sentence, RENDER_SENTENCE,
+                     "took longer to transcribe offline than half of its own length: " SPEECH_ADVICE);
             status = RENDER_LIMIT;
         }
     }

@@ -119,7 +119,7 @@ static void on_converted(void *arg, const struct render_result *r)
 void attach_prepare_start(struct attach_job *j)
 {
     struct render_pool *pool = j->exchange->worker->renders;
-    int64_t until_ms = clock_mono_ms() + j->config->timeouts.render;
+    int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
         const char *why;
@@ -129,8 +129,9 @@ void attach_prepare_start(struct attach_job *j)
             j->pending++;
             continue;
         }
-        const struct render_order order = {p->attachment->conversion->format, p->document, until_ms,
-                                           render_owner(j->org)};
+        const char *format = p->attachment->conversion->format;
+        const struct render_order order = {
+            format, p->document, now_ms + conversion_most_ms(j->config, format), render_owner(j->org)};
         p->document = -1;
         p->render = render_submit(pool, &order, on_converted, p, &why);
         if (!p->render) {

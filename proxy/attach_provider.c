@@ -239,7 +239,7 @@ static int start_recoding(struct preparation *p, struct error *e)
 {
     const char *why;
     const struct render_order order = {EXTRACT_MP3, p->document,
-                                       clock_mono_ms() + p->job->config->timeouts.render,
+                                       clock_mono_ms() + conversion_most_ms(p->job->config, EXTRACT_MP3),
                                        render_owner(p->job->org)};
     p->document = -1;
     p->render = render_submit(p->job->exchange->worker->renders, &order, on_recoded, p, &why);

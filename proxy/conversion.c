@@ -18,6 +18,11 @@ bool conversion_offered(const void *pool, const char *format)
     return false;
 }
 
+int64_t conversion_most_ms(const struct config *config, const char *format)
+{
+    return extract_is_sound(format) ? config->timeouts.transcribe : config->timeouts.render;
+}
+
 int conversion_document(const struct attachment *a)
 {
     struct render_params params = {.format = a->conversion->format, .filename = attachment_title(a)};
@@ -69,13 +74,16 @@ int conversion_read(struct attachment *a, int fd, uint64_t n, struct error *e)
                      place);
 }
 
-static const char *reason_of(const struct render_result *r)
+static const char *reason_of(const struct attachment *a, const struct render_result *r)
 {
     if (r->sentence[0] && sniff_is_text(span_str(r->sentence)))
         return r->sentence;
     switch (r->outcome) {
     case RENDER_JOB_TIMEOUT:
-        return "takes too long to convert to text (timeouts.render)";
+        return a->conversion && extract_is_sound(a->conversion->format)
+                   ? "takes too long to transcribe (timeouts.transcribe); configure a provider for it "
+                     "(transcription), or split it"
+                   : "takes too long to convert to text (timeouts.render)";
     case RENDER_JOB_LIMIT:
         return "is larger than a conversion to text accepts";
     case RENDER_JOB_DIED:
@@ -98,7 +106,7 @@ static enum error_code code_of(enum render_job_outcome outcome)
 void conversion_refused(struct attachment *a, const struct render_result *r, struct error *e)
 {
     char place[128];
-    const char *reason = reason_of(r);
+    const char *reason = reason_of(a, r);
     size_t n = strlen(reason);
     a->decision = ATTACHMENT_REFUSED;
     if (r->outcome == RENDER_JOB_BUSY) {

@@ -3,11 +3,14 @@
 /* One attachment that becomes text in an extractor (attachments/extract.h): what goes in, what comes out, and
  * what a failure means to the caller. The running of it is the business of attach_prepare.c and convert.c. */
 #include "attachments/attachment.h"
+#include "config/config.h"
 #include "jobs/render_job.h"
 
 /* Whether this host has the extractor of that format; for struct attachment_settings. `pool` is a struct
  * render_pool, of which no more is read than what never changes. */
 bool conversion_offered(const void *pool, const char *format);
+/* How long a conversion to that format may take. */
+int64_t conversion_most_ms(const struct config *config, const char *format);
 /* The document for render_submit. -1: no memory. Blocking work: it copies the bytes. */
 int conversion_document(const struct attachment *a) MUST_USE;
 /* The text into a->text, and its characters; of a film the pictures too, into a->parts; `fd` stays the

@@ -75,8 +75,8 @@ static int convert(struct convert *c, struct attachment *a, struct error *e)
         return error_set(e, ERROR_OVERLOADED, "There is no memory to convert it in.");
     if (isatty(STDERR_FILENO)) /* it may take a while */
         fprintf(stderr, "converting %s …\n", a->name);
-    const struct render_result *r =
-        local_render(c->renders, a->conversion->format, document, c->config->timeouts.render, &why);
+    const struct render_result *r = local_render(c->renders, a->conversion->format, document,
+                                                 conversion_most_ms(c->config, a->conversion->format), &why);
     if (!r)
         return error_set(e, ERROR_OVERLOADED, "%s: it cannot be converted: %s.", a->name, why);
     snprintf(a->converter, sizeof a->converter, "%s %s", r->renderer, r->version);

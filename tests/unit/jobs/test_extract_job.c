@@ -303,8 +303,9 @@ static void recordings_that_lie(void **state)
         skip();
     expect_wav(s, 16000, 16000, RENDER_JOB_DONE, silence);
     expect_wav(s, 0xfffffff0, 16000, RENDER_JOB_DONE, silence);
-    expect_wav(s, 302 * 8000, 302 * 8000, RENDER_JOB_LIMIT,
-               "is 5:02 long; without a transcription endpoint at most 5:00 can be transcribed.");
+    expect_wav(s, 602 * 8000, 602 * 8000, RENDER_JOB_LIMIT,
+               "is 10:02 long; at most 10:00 can be transcribed offline: configure a provider for it "
+               "(transcription), or split it.");
     struct ended e = extract(s, "text:audio", "a.wav", SPAN_LIT("RIFF\xff\xff\xff\x7fWAVEfmt "));
     assert_int_equal(e.outcome, RENDER_JOB_INVALID);
     assert_string_equal(e.sentence, "is damaged, or in an encoding of sound that cannot be read.");
