@@ -55,7 +55,7 @@ const struct conversion *extract_conversion(const char *media_type)
 
 bool extract_is_sound(const char *format)
 {
-    static const char *const formats[] = {"text:audio", EXTRACT_PARTS, EXTRACT_MP3};
+    static const char *const formats[] = {"text:audio", EXTRACT_PARTS, EXTRACT_FRAMES, EXTRACT_MP3};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (!strcmp(formats[i], format))
             return true;

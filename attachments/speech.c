@@ -367,7 +367,7 @@ enum render_status speech_recognise(struct span pcm, struct buf *out, char sente
 {
     const short *samples = (const short *)(const void *)pcm.p;
     size_t n = pcm.n / sizeof *samples, frames = n / FRAME, at = 0;
-    double most = cpu_seconds() + (double)n / SPEECH_RATE / 2 + SPEECH_CPU_EXTRA;
+    double most = cpu_seconds() + (double)n / SPEECH_RATE + SPEECH_CPU_EXTRA;
     enum render_status status = RENDER_OK;
     struct stretch s;
     ps_decoder_t *decoder = NULL;
@@ -385,7 +385,7 @@ enum render_status speech_recognise(struct span pcm, struct buf *out, char sente
         recognise_stretch(decoder, samples, s, out);
         if (cpu_seconds() > most) {
             snprintf(sentence, RENDER_SENTENCE,
-                     "took longer to transcribe offline than half of its own length: " SPEECH_ADVICE);
+                     "took longer to transcribe offline than it is long: " SPEECH_ADVICE);
             status = RENDER_LIMIT;
         }
     }

@@ -17,7 +17,7 @@
 enum {
     SPEECH_RATE = 16000,   /* samples a second of what is recognised */
     SPEECH_SECONDS = 600,  /* the longest recording */
-    SPEECH_CPU_EXTRA = 10, /* seconds beside half of the recording's length */
+    SPEECH_CPU_EXTRA = 10, /* seconds beside the recording's length */
     SPEECH_MEMORY = 512 * 1024 * 1024
 };
 
@@ -43,7 +43,7 @@ enum render_status speech_encode(struct span pcm, struct buf *mp3, char sentence
 bool speech_encodes(void);
 /*
  * Appends what is said in such samples, a line a stretch of speech: "[00:00:12] my name is john". Nothing
- * when nothing is said. RENDER_LIMIT: it took more than half of the recording's time, RENDER_FAILED: the
+ * when nothing is said. RENDER_LIMIT: it took more than the recording's own time, RENDER_FAILED: the
  * model cannot be read.
  */
 enum render_status speech_recognise(struct span pcm, struct buf *out,
