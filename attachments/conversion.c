@@ -53,6 +53,15 @@ const struct conversion *extract_conversion(const char *media_type)
     return NULL;
 }
 
+bool extract_is_sound(const char *format)
+{
+    static const char *const formats[] = {"text:audio", EXTRACT_PARTS, EXTRACT_FRAMES, EXTRACT_MP3};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (!strcmp(formats[i], format))
+            return true;
+    return false;
+}
+
 bool extract_is_format(const char *format)
 {
     return strncmp(format, EXTRACT_PREFIX, sizeof EXTRACT_PREFIX - 1) == 0;

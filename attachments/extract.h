@@ -21,8 +21,10 @@
 /* A recording as MP3, on its way to a transcription endpoint. */
 #define EXTRACT_MP3 EXTRACT_PREFIX "mp3"
 
-/* The one format whose output is no text but what attachments/parts.h says: text and pictures. */
-#define EXTRACT_PARTS "text:video"
+/* The formats whose output is no text but what attachments/parts.h says: text and pictures; and the same with
+ * the sound itself as MP3 in the place of its transcript, on its way to a transcription endpoint. */
+#define EXTRACT_PARTS  EXTRACT_PREFIX "video"
+#define EXTRACT_FRAMES EXTRACT_PREFIX "frames"
 
 enum { EXTRACT_TEXT = 8 * 1024 * 1024 /* the longest text of one document, in bytes */ };
 
@@ -37,14 +39,18 @@ struct conversion {
 
 /* NULL: there is no extractor for the type at all. */
 const struct conversion *extract_conversion(const char *media_type);
+/* Whether it may recognise speech, which takes minutes (timeouts.transcribe), or makes sound ready for who
+ * does. */
+bool extract_is_sound(const char *format);
 /* Whether a renderer's format is an extractor's. */
 bool extract_is_format(const char *format);
 
 /* ---- extractors; those of Office documents are in extract_office.h ---- */
 
-extern const struct renderer_ops extract_audio_ops; /* "text:audio" */
-extern const struct renderer_ops extract_csv_ops;   /* "text:csv", "text:tsv" */
-extern const struct renderer_ops extract_html_ops;  /* "text:html" */
+extern const struct renderer_ops extract_audio_ops;  /* "text:audio" */
+extern const struct renderer_ops extract_csv_ops;    /* "text:csv", "text:tsv" */
+extern const struct renderer_ops extract_frames_ops; /* EXTRACT_FRAMES */
+extern const struct renderer_ops extract_html_ops;   /* "text:html" */
 extern const struct renderer_ops extract_mp3_ops; /* makes no text, but what a transcription endpoint takes */
 extern const struct renderer_ops extract_pdf_ops; /* "text:pdf" */
 extern const struct renderer_ops extract_rtf_ops; /* "text:rtf" */

@@ -34,7 +34,7 @@ const struct renderer_ops extract_audio_ops = {
     .limits = {.source_bytes = RENDER_SOURCE,
                .out_bytes = EXTRACT_TEXT,
                .memory_bytes = SPEECH_MEMORY,
-               .cpu_s = SPEECH_SECONDS / 2 + SPEECH_CPU_EXTRA,
+               .cpu_s = SPEECH_SECONDS + SPEECH_CPU_EXTRA,
                .wall_ms = (SPEECH_SECONDS + SPEECH_CPU_EXTRA) * 1000},
     .reads = speech_folders,
     .warm = warm_audio,

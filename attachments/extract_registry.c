@@ -17,5 +17,6 @@ const struct renderer_ops *const extractor_list[] = {
     &extract_audio_ops,
     &extract_mp3_ops,
     &extract_video_ops,
+    &extract_frames_ops,
     NULL,
 };

@@ -23,7 +23,9 @@ enum {
     PICTURE_SIDE = 8192, /* of the film */
     KEYS = 100000,       /* key frames that are looked at */
     LINE = 256,
-    PICTURES = 16 * MIB
+    PICTURES = 16 * MIB,
+    SOUND = 15 * MIB, /* together they are less than PARTS_BYTES */
+    HOUR = 3600       /* seconds of sound that somebody else writes down, at most */
 };
 
 static const struct program ffmpeg = {
@@ -53,6 +55,7 @@ struct film {
     struct media media;
     const char *demuxer, *name;
     struct span source; /* for the first run; empty afterwards */
+    unsigned longest;   /* seconds of sound */
     char *sentence;
     enum render_status status;
     /* of the picture: */
@@ -298,7 +301,7 @@ static int take_frames(struct film *f, struct buf *out)
 static int take_sound(struct film *f, struct buf *pcm)
 {
     char seconds[16], rate[16], why[160], most[24];
-    snprintf(seconds, sizeof seconds, "%d", SPEECH_SECONDS + 1);
+    snprintf(seconds, sizeof seconds, "%u", f->longest + 1);
     snprintf(rate, sizeof rate, "%d", SPEECH_RATE);
     const char *const arguments[] = {"-v",       "quiet",    "-nostdin",    "-protocol_whitelist",
                                      "file",     "-threads", "1",           "-f",
@@ -309,18 +312,21 @@ static int take_sound(struct film *f, struct buf *pcm)
                                      "pipe:1",   NULL};
     if (run(f, arguments, program_take_buf, pcm, NULL) < 0)
         return -1;
-    if (pcm->n <= (size_t)SPEECH_SECONDS * SPEECH_RATE * sizeof(short))
+    if (pcm->n <= (size_t)f->longest * SPEECH_RATE * sizeof(short))
         return 0;
-    speech_length(SPEECH_SECONDS, most);
-    snprintf(why, sizeof why,
-             "is too long; without a transcription endpoint at most %s of sound can be transcribed.", most);
+    speech_length(f->longest, most);
+    if (f->longest == SPEECH_SECONDS)
+        snprintf(why, sizeof why,
+                 "is too long; at most %s of sound can be transcribed offline: " SPEECH_ADVICE, most);
+    else
+        snprintf(why, sizeof why, "is too long; at most %s of sound can be transcribed: split it.", most);
     return fail(f, RENDER_LIMIT, why);
 }
 
 static int write_transcript(struct film *f, bool picture, struct buf *out)
 {
     struct buf pcm, lines, text;
-    buf_init(&pcm, ((size_t)SPEECH_SECONDS + 2) * SPEECH_RATE * sizeof(short));
+    buf_init(&pcm, ((size_t)f->longest + 2) * SPEECH_RATE * sizeof(short));
     buf_init(&lines, EXTRACT_TEXT);
     buf_init(&text, EXTRACT_TEXT);
     int failed = take_sound(f, &pcm);
@@ -344,6 +350,26 @@ static int write_transcript(struct film *f, bool picture, struct buf *out)
     return failed || f->status != RENDER_OK ? -1 : 0;
 }
 
+/* The sound itself, for somebody else to write down. */
+static int write_sound(struct film *f, bool picture, struct buf *out)
+{
+    struct buf pcm, mp3;
+    buf_init(&pcm, ((size_t)f->longest + 2) * SPEECH_RATE * sizeof(short));
+    buf_init(&mp3, SOUND);
+    int failed = take_sound(f, &pcm);
+    if (!failed && !pcm.n && !picture)
+        failed = fail(f, RENDER_INVALID, "holds neither pictures nor sound that ffmpeg can read.");
+    else if (!failed && !pcm.n)
+        parts_add("text/markdown", SPAN_LIT("(no sound)\n"), out);
+    else if (!failed) {
+        f->status = speech_encode(buf_span(&pcm), &mp3, f->sentence);
+        parts_add("audio/mpeg", buf_span(&mp3), out);
+    }
+    buf_free(&pcm);
+    buf_free(&mp3);
+    return failed || f->status != RENDER_OK ? -1 : 0;
+}
+
 /* ---- all of it ---- */
 
 static void write_head(const struct film *f, struct buf *out)
@@ -361,12 +387,13 @@ static void write_head(const struct film *f, struct buf *out)
     buf_free(&text);
 }
 
-static enum render_status extract_video(struct span source, const struct render_params *params,
-                                        struct buf *out, char sentence[RENDER_SENTENCE])
+static enum render_status extract(struct span source, const struct render_params *params, bool sound_apart,
+                                  struct buf *out, char sentence[RENDER_SENTENCE])
 {
     struct film f = {.media = sniff_media(source, span_of("", 0)),
                      .name = params->filename ? params->filename : "",
                      .source = source,
+                     .longest = sound_apart ? HOUR : SPEECH_SECONDS,
                      .sentence = sentence,
                      .last = -1};
     f.demuxer = demuxer_of(f.media.type);
@@ -383,22 +410,55 @@ static enum render_status extract_video(struct span source, const struct render_
         write_head(&f, out);
         failed = take_frames(&f, out);
     }
-    if (!failed)
+    if (!failed && sound_apart)
+        write_sound(&f, picture, out);
+    else if (!failed)
         write_transcript(&f, picture, out);
     buf_free(&f.keys);
     return f.status;
 }
 
+static enum render_status extract_video(struct span source, const struct render_params *params,
+                                        struct buf *out, char sentence[RENDER_SENTENCE])
+{
+    return extract(source, params, false, out, sentence);
+}
+
+static enum render_status extract_frames(struct span source, const struct render_params *params,
+                                         struct buf *out, char sentence[RENDER_SENTENCE])
+{
+    return extract(source, params, true, out, sentence);
+}
+
+static int warm_frames(void)
+{
+    return speech_encodes() ? 0 : 1;
+}
+
 const struct renderer_ops extract_video_ops = {
     .name = "video",
     .version = "1",
-    .formats = (const char *const[]){"text:video", NULL},
+    .formats = (const char *const[]){EXTRACT_PARTS, NULL},
     .limits = {.source_bytes = RENDER_SOURCE,
                .out_bytes = PARTS_BYTES,
                .memory_bytes = SPEECH_MEMORY,
-               .cpu_s = SPEECH_SECONDS / 2 + SPEECH_CPU_EXTRA,
+               .cpu_s = SPEECH_SECONDS + SPEECH_CPU_EXTRA,
                .wall_ms = (SPEECH_SECONDS + 120) * 1000},
     .reads = speech_folders,
     .program = &ffmpeg,
     .render = extract_video,
+};
+
+const struct renderer_ops extract_frames_ops = {
+    .name = "frames",
+    .version = "1",
+    .formats = (const char *const[]){EXTRACT_FRAMES, NULL},
+    .limits = {.source_bytes = RENDER_SOURCE,
+               .out_bytes = PARTS_BYTES,
+               .memory_bytes = SPEECH_MEMORY,
+               .cpu_s = 120,
+               .wall_ms = 300000},
+    .program = &ffmpeg,
+    .warm = warm_frames,
+    .render = extract_frames,
 };

@@ -28,31 +28,35 @@ static int read_size(struct span *rest, size_t *n)
     return 0;
 }
 
+/* What there may be; 0 is text. */
+static const char *const types[] = {"text/markdown", "image/jpeg", "audio/mpeg"};
+
 static int read_part(struct span *rest, struct part *out)
 {
-    static const char text[] = "text/markdown ", jpeg[] = "image/jpeg ";
-    size_t n;
-    out->picture = span_starts(*rest, jpeg);
-    if (!out->picture && !span_starts(*rest, text))
+    size_t n, kind = 0, kinds = sizeof types / sizeof types[0];
+    while (kind < kinds && !(span_starts(*rest, types[kind]) && rest->n > strlen(types[kind]) &&
+                             rest->p[strlen(types[kind])] == ' '))
+        kind++;
+    if (kind == kinds)
         return -1;
-    *rest = span_from(*rest, (out->picture ? sizeof jpeg : sizeof text) - 1);
+    *rest = span_from(*rest, strlen(types[kind]) + 1);
     if (read_size(rest, &n) || n == 0 || n > rest->n)
         return -1;
-    out->media_type = out->picture ? "image/jpeg" : "text/markdown";
-    out->bytes = span_of(rest->p, n);
+    *out = (struct part){
+        .picture = kind == 1, .sound = kind == 2, .media_type = types[kind], .bytes = span_of(rest->p, n)};
     *rest = span_from(*rest, n);
-    if (!out->picture)
+    if (kind == 0)
         return sniff_is_text(out->bytes) ? 0 : -1;
-    return strcmp(sniff_media(out->bytes, span_of("", 0)).type, "image/jpeg") == 0 ? 0 : -1;
+    return strcmp(sniff_media(out->bytes, span_of("", 0)).type, types[kind]) == 0 ? 0 : -1;
 }
 
 int parts_read(struct span all, struct part out[PARTS_MOST])
 {
-    int n = 0;
+    int n = 0, sounds = 0;
     if (!span_starts(all, head))
         return -1;
     for (struct span rest = span_from(all, sizeof head - 1); rest.n; n++)
-        if (n == PARTS_MOST || read_part(&rest, &out[n]))
+        if (n == PARTS_MOST || read_part(&rest, &out[n]) || (sounds += out[n].sound) > 1)
             return -1;
     return n;
 }

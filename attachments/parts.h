@@ -1,9 +1,9 @@
 #ifndef ATTACHMENTS_PARTS_H
 #define ATTACHMENTS_PARTS_H
 /*
- * What an extractor makes that is not text alone: a film's frames and its transcript. Such an extractor's
- * output (EXTRACT_PARTS in extract.h) is this, written in the cage and read by the proxy, which believes none
- * of it:
+ * What an extractor makes that is not text alone: a film's frames and its transcript, or its sound for
+ * somebody else to write down. Such an extractor's output (EXTRACT_PARTS and EXTRACT_FRAMES in extract.h) is
+ * this, written in the cage and read by the proxy, which believes none of it:
  *
  *   penstock-parts 1
  *   text/markdown 44
@@ -23,14 +23,14 @@ void parts_begin(struct buf *out);
 void parts_add(const char *media_type, struct span bytes, struct buf *out);
 
 struct part {
-    bool picture;           /* else text */
-    const char *media_type; /* "image/jpeg", "text/markdown" */
+    bool picture, sound;    /* else text */
+    const char *media_type; /* "image/jpeg", "audio/mpeg", "text/markdown" */
     struct span bytes;      /* of `all` */
 };
 
 /*
- * Reads all of it: texts that are text (sniff_is_text) and pictures that are JPEG by their bytes, at most
- * PARTS_MOST. Answers how many; -1: it is something else.
+ * Reads all of it: texts that are text (sniff_is_text), pictures that are JPEG and sound that is MP3 by their
+ * bytes, at most PARTS_MOST, and one sound among them. Answers how many; -1: it is something else.
  */
 int parts_read(struct span all, struct part out[PARTS_MOST]) MUST_USE;
 

@@ -131,8 +131,7 @@ static enum render_status too_long(sf_count_t frames, int rate, unsigned longest
     speech_length(longest, most);
     if (seconds > longest && seconds < 100 * 3600) /* else it is a lie */
         speech_length(seconds, length);
-    snprintf(sentence, RENDER_SENTENCE,
-             "is %s long; without a transcription endpoint at most %s can be transcribed.",
+    snprintf(sentence, RENDER_SENTENCE, "is %s long; at most %s can be transcribed offline: " SPEECH_ADVICE,
              strcmp(length, "more") ? length : "too", most);
     return RENDER_LIMIT;
 }
@@ -368,7 +367,7 @@ enum render_status speech_recognise(struct span pcm, struct buf *out, char sente
 {
     const short *samples = (const short *)(const void *)pcm.p;
     size_t n = pcm.n / sizeof *samples, frames = n / FRAME, at = 0;
-    double most = cpu_seconds() + (double)n / SPEECH_RATE / 2 + SPEECH_CPU_EXTRA;
+    double most = cpu_seconds() + (double)n / SPEECH_RATE + SPEECH_CPU_EXTRA;
     enum render_status status = RENDER_OK;
     struct stretch s;
     ps_decoder_t *decoder = NULL;
@@ -385,7 +384,8 @@ enum render_status speech_recognise(struct span pcm, struct buf *out, char sente
         }
         recognise_stretch(decoder, samples, s, out);
         if (cpu_seconds() > most) {
-            snprintf(sentence, RENDER_SENTENCE, "took longer to transcribe than half of its own length.");
+            snprintf(sentence, RENDER_SENTENCE,
+                     "took longer to transcribe offline than it is long: " SPEECH_ADVICE);
             status = RENDER_LIMIT;
         }
     }

@@ -6,14 +6,18 @@
  * libraries has speech_none.c instead of speech.c, and offers nothing.
  *
  * The recogniser costs about a third of the recording's time, so the longest recording is short: a longer one
- * is refused by name, and a transcription endpoint is what it needs.
+ * is refused by name, at once, and a transcription endpoint is what it needs. timeouts.transcribe has a
+ * default that is enough for the longest (half of its time, and a bit).
  */
 #include "jobs/renderer.h"
 
+/* What to do about a recording that is too long, for sentences. */
+#define SPEECH_ADVICE "configure a provider for it (transcription), or split it."
+
 enum {
     SPEECH_RATE = 16000,   /* samples a second of what is recognised */
-    SPEECH_SECONDS = 300,  /* the longest recording */
-    SPEECH_CPU_EXTRA = 10, /* seconds beside half of the recording's length */
+    SPEECH_SECONDS = 600,  /* the longest recording */
+    SPEECH_CPU_EXTRA = 10, /* seconds beside the recording's length */
     SPEECH_MEMORY = 512 * 1024 * 1024
 };
 
@@ -39,7 +43,7 @@ enum render_status speech_encode(struct span pcm, struct buf *mp3, char sentence
 bool speech_encodes(void);
 /*
  * Appends what is said in such samples, a line a stretch of speech: "[00:00:12] my name is john". Nothing
- * when nothing is said. RENDER_LIMIT: it took more than half of the recording's time, RENDER_FAILED: the
+ * when nothing is said. RENDER_LIMIT: it took more than the recording's own time, RENDER_FAILED: the
  * model cannot be read.
  */
 enum render_status speech_recognise(struct span pcm, struct buf *out,

@@ -70,8 +70,8 @@ struct config_limits {
 
 /* Milliseconds. */
 struct config_timeouts {
-    int64_t header, body, connect, first_byte, idle, keep_alive, comment, render, drain, drain_time,
-        forward_ttl, upload_ttl;
+    int64_t header, body, connect, first_byte, idle, keep_alive, comment, render, transcribe, drain,
+        drain_time, forward_ttl, upload_ttl;
 };
 
 /* A provider that does something for Penstock itself. */

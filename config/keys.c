@@ -194,6 +194,7 @@ static const struct key timeout_rows[] = {
     TIME(keep_alive, 100, DAY, "60s"),
     TIME(comment, 100, HOUR, "15s"),
     TIME(render, 100, HOUR, "30s"),
+    TIME(transcribe, 100, HOUR, "360s"),
     TIME(drain, 0, DAY, "30s"),
     TIME(drain_time, 0, HOUR, "60s"),
     TIME(forward_ttl, SECOND, 7 * DAY, "1h"),

@@ -44,6 +44,8 @@ struct preparation {
     enum preparation_kind kind;
     struct upload_wait *upload; /* under way, as the next one */
     struct transcription_call *transcription;
+    const char *format;        /* of the extractor */
+    struct buf transcript;     /* of a film's sound, which a provider wrote down */
     int document;              /* for the extractor, which gets a copy of the descriptor; -1: none */
     struct render_job *render; /* under way */
     int fd;                    /* the text, sealed; -1: none */
@@ -128,6 +130,9 @@ void attach_prepare_fail(struct preparation *p, const struct error *e);
 int attach_provider_plan(struct attach_job *j) MUST_USE;
 /* On the loop: starts one of PREPARE_UPLOAD or PREPARE_TRANSCRIPT. -1: it has failed, j->error says why. */
 int attach_provider_start(struct preparation *p) MUST_USE;
+/* On the loop, when the frames of a film have come: asks a provider to write down its sound. 1:
+ * attach_prepared comes once more; 0: there is none; -1: it has failed, j->error says why. */
+int attach_provider_sound(struct preparation *p) MUST_USE;
 /* Whether a configured provider would transcribe audio of that media type, made into MP3 first where it takes
  * no other; `arg` is the pool. */
 bool attach_provider_transcribes(const void *arg, const char *media_type);

@@ -19,8 +19,16 @@ int attach_prepare_documents(struct attach_job *j)
         struct attachment *a = &j->list.list[i];
         if (!a->conversion)
             continue;
+        /* Where a provider writes down what is said, it does so for films as well. */
+        bool apart = strcmp(a->conversion->format, EXTRACT_PARTS) == 0 && j->config->transcription.provider &&
+                     conversion_offered(j->renders, EXTRACT_FRAMES);
+        const char *format = apart ? EXTRACT_FRAMES : a->conversion->format;
         struct preparation *p = &j->preparations[j->npreparations++];
-        *p = (struct preparation){.job = j, .attachment = a, .document = conversion_document(a), .fd = -1};
+        *p = (struct preparation){.job = j,
+                                  .attachment = a,
+                                  .format = format,
+                                  .document = conversion_document(a, format),
+                                  .fd = -1};
         if (p->document < 0)
             return error_set(&j->error, ERROR_OVERLOADED, "There is no memory to convert documents in.");
     }
@@ -36,6 +44,7 @@ void attach_prepare_free(struct attach_job *j)
         if (p->fd >= 0)
             close(p->fd);
         p->document = p->fd = -1;
+        buf_free(&p->transcript);
     }
 }
 
@@ -46,7 +55,7 @@ int attach_prepare_read(struct attach_job *j)
         struct preparation *p = &j->preparations[i];
         if (p->kind != PREPARE_CONVERSION)
             continue;
-        failed = conversion_read(p->attachment, p->fd, p->bytes, &j->error);
+        failed = conversion_read(p->attachment, p->fd, p->bytes, buf_span(&p->transcript), &j->error);
     }
     attach_prepare_free(j);
     return failed;
@@ -104,22 +113,22 @@ static void on_converted(void *arg, const struct render_result *r)
     p->fd = r->fd;
     p->bytes = r->bytes;
     snprintf(a->converter, sizeof a->converter, "%s %s", r->renderer, r->version);
-    metrics_convert(j->exchange->worker->metrics, a->conversion->format, r->outcome, (int64_t)r->wall_us);
+    metrics_convert(j->exchange->worker->metrics, p->format, r->outcome, (int64_t)r->wall_us);
     if (r->outcome != RENDER_JOB_DONE) {
-        log_warning("convert.failed", log_str("consult", j->consult),
-                    log_str("format", a->conversion->format),
+        log_warning("convert.failed", log_str("consult", j->consult), log_str("format", p->format),
                     log_str("outcome", render_job_outcome_name(r->outcome)),
                     log_int("ms", (int64_t)(r->wall_us / 1000)),
                     log_int("peak_kib", (int64_t)(r->peak_bytes / 1024)));
         attach_prepare_refuse(p, r);
-    }
+    } else if (strcmp(p->format, EXTRACT_FRAMES) == 0 && attach_provider_sound(p) == 1)
+        return;
     attach_prepared(j);
 }
 
 void attach_prepare_start(struct attach_job *j)
 {
     struct render_pool *pool = j->exchange->worker->renders;
-    int64_t until_ms = clock_mono_ms() + j->config->timeouts.render;
+    int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < j->npreparations; i++) {
         struct preparation *p = &j->preparations[i];
         const char *why;
@@ -130,8 +139,8 @@ void attach_prepare_start(struct attach_job *j)
             continue;
         }
         /* A copy: whoever closes the last one gives many MiB back, and that is done in the thread. */
-        const struct render_order order = {p->attachment->conversion->format,
-                                           fcntl(p->document, F_DUPFD_CLOEXEC, 0), until_ms,
+        const struct render_order order = {p->format, fcntl(p->document, F_DUPFD_CLOEXEC, 0),
+                                           now_ms + conversion_most_ms(j->config, p->format),
                                            render_owner(j->org)};
         p->render = order.document < 0 ? NULL : render_submit(pool, &order, on_converted, p, &why);
         if (!p->render) {

@@ -134,6 +134,11 @@ static void on_transcript(void *arg, struct buf *text, const struct error *e)
     p->transcription = NULL;
     if (e) {
         attach_prepare_fail(p, e);
+    } else if (p->kind == PREPARE_CONVERSION) { /* of a film; its frames are in p->fd */
+        size_t n = strlen(a->converter);
+        snprintf(a->converter + n, sizeof a->converter - n, ", %.40s", p->job->config->transcription.model);
+        buf_init(&p->transcript, text->max);
+        buf_move(&p->transcript, text);
     } else {
         snprintf(a->converter, sizeof a->converter, "%.60s", p->job->config->transcription.model);
         buf_init(&a->text, text->max);
@@ -235,11 +240,30 @@ static void on_recoded(void *arg, const struct render_result *r)
         attach_prepared(p->job);
 }
 
+int attach_provider_sound(struct preparation *p)
+{
+    struct buf mp3;
+    struct error e;
+    int answer = 0;
+    buf_init(&mp3, p->bytes + 1);
+    if (conversion_sound(p->fd, p->bytes, &mp3)) {
+        error_set(&e, ERROR_ATTACHMENT_INVALID, "what its conversion made is no film.");
+        attach_prepare_fail(p, &e);
+        answer = -1;
+    } else if (mp3.n) {
+        answer = start_transcript(p, SPAN_LIT("audio/mpeg"), buf_span(&mp3), &e) ? -1 : 1;
+        if (answer < 0)
+            attach_prepare_fail(p, &e);
+    }
+    buf_free(&mp3);
+    return answer;
+}
+
 static int start_recoding(struct preparation *p, struct error *e)
 {
     const char *why;
     const struct render_order order = {EXTRACT_MP3, p->document,
-                                       clock_mono_ms() + p->job->config->timeouts.render,
+                                       clock_mono_ms() + conversion_most_ms(p->job->config, EXTRACT_MP3),
                                        render_owner(p->job->org)};
     p->document = -1;
     p->render = render_submit(p->job->exchange->worker->renders, &order, on_recoded, p, &why);

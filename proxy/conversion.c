@@ -18,30 +18,57 @@ bool conversion_offered(const void *pool, const char *format)
     return false;
 }
 
-int conversion_document(const struct attachment *a)
+int64_t conversion_most_ms(const struct config *config, const char *format)
 {
-    struct render_params params = {.format = a->conversion->format, .filename = attachment_title(a)};
+    return extract_is_sound(format) ? config->timeouts.transcribe : config->timeouts.render;
+}
+
+int conversion_document(const struct attachment *a, const char *format)
+{
+    struct render_params params = {.format = format, .filename = attachment_title(a)};
     return document_create(buf_span(&a->bytes), &params);
 }
 
-/* Texts and pictures; without a picture it is a document as any. */
-static int read_parts(struct attachment *a, int fd, uint64_t n)
+int conversion_sound(int fd, uint64_t n, struct buf *mp3)
 {
     struct part parts[PARTS_MOST];
-    bool pictures = false;
-    buf_init(&a->parts, PARTS_BYTES);
-    int count = local_render_read(fd, n, &a->parts) ? -1 : parts_read(buf_span(&a->parts), parts);
-    for (int i = 0; i < count; i++) {
+    struct buf all;
+    buf_init(&all, PARTS_BYTES);
+    int count = local_render_read(fd, n, &all) ? -1 : parts_read(buf_span(&all), parts);
+    for (int i = 0; i < count; i++)
+        if (parts[i].sound)
+            buf_add(mp3, parts[i].bytes);
+    buf_free(&all);
+    return count > 0 && !buf_full(mp3) ? 0 : -1;
+}
+
+/* Texts and pictures; without a picture it is a document as any. */
+static int read_parts(struct attachment *a, int fd, uint64_t n, struct span transcript)
+{
+    struct part parts[PARTS_MOST];
+    struct buf all;
+    bool pictures = false, good;
+    buf_init(&all, PARTS_BYTES);
+    buf_init(&a->parts, PARTS_BYTES + transcript.n);
+    int count = local_render_read(fd, n, &all) ? -1 : parts_read(buf_span(&all), parts);
+    good = count > 0;
+    parts_begin(&a->parts);
+    for (int i = 0; i < count && good; i++) {
+        struct span bytes = parts[i].sound ? transcript : parts[i].bytes;
+        good = bytes.n > 0; /* else it is a sound that nobody wrote down */
         pictures = pictures || parts[i].picture;
+        parts_add(parts[i].picture ? parts[i].media_type : "text/markdown", bytes, &a->parts);
         if (parts[i].picture)
             continue;
         if (a->text.n)
             buf_adds(&a->text, "\n\n");
-        buf_add(&a->text, parts[i].bytes);
+        buf_add(&a->text, bytes);
     }
+    good = good && a->text.n && !buf_full(&a->text) && !buf_full(&a->parts);
+    buf_free(&all);
     if (!pictures)
         buf_free(&a->parts);
-    return count > 0 && a->text.n && !buf_full(&a->text) ? 0 : -1;
+    return good ? 0 : -1;
 }
 
 static int read_text(struct attachment *a, int fd, uint64_t n)
@@ -50,12 +77,12 @@ static int read_text(struct attachment *a, int fd, uint64_t n)
 }
 
 /* What a child wrote is as hostile as what it read. */
-int conversion_read(struct attachment *a, int fd, uint64_t n, struct error *e)
+int conversion_read(struct attachment *a, int fd, uint64_t n, struct span transcript, struct error *e)
 {
     char place[128];
     bool parts = strcmp(a->conversion->format, EXTRACT_PARTS) == 0;
     buf_init(&a->text, EXTRACT_TEXT);
-    if ((parts ? read_parts(a, fd, n) : read_text(a, fd, n)) == 0) {
+    if ((parts ? read_parts(a, fd, n, transcript) : read_text(a, fd, n)) == 0) {
         a->characters = limits_characters(buf_span(&a->text));
         return 0;
     }
@@ -69,13 +96,16 @@ int conversion_read(struct attachment *a, int fd, uint64_t n, struct error *e)
                      place);
 }
 
-static const char *reason_of(const struct render_result *r)
+static const char *reason_of(const struct attachment *a, const struct render_result *r)
 {
     if (r->sentence[0] && sniff_is_text(span_str(r->sentence)))
         return r->sentence;
     switch (r->outcome) {
     case RENDER_JOB_TIMEOUT:
-        return "takes too long to convert to text (timeouts.render)";
+        return a->conversion && extract_is_sound(a->conversion->format)
+                   ? "takes too long to transcribe (timeouts.transcribe); configure a provider for it "
+                     "(transcription), or split it"
+                   : "takes too long to convert to text (timeouts.render)";
     case RENDER_JOB_LIMIT:
         return "is larger than a conversion to text accepts";
     case RENDER_JOB_DIED:
@@ -98,7 +128,7 @@ static enum error_code code_of(enum render_job_outcome outcome)
 void conversion_refused(struct attachment *a, const struct render_result *r, struct error *e)
 {
     char place[128];
-    const char *reason = reason_of(r);
+    const char *reason = reason_of(a, r);
     size_t n = strlen(reason);
     a->decision = ATTACHMENT_REFUSED;
     if (r->outcome == RENDER_JOB_BUSY) {

@@ -70,13 +70,13 @@ static int read_file(struct convert *c, const char *path, struct attachment *a)
 static int convert(struct convert *c, struct attachment *a, struct error *e)
 {
     const char *why = NULL;
-    int document = conversion_document(a);
+    int document = conversion_document(a, a->conversion->format);
     if (document < 0)
         return error_set(e, ERROR_OVERLOADED, "There is no memory to convert it in.");
     if (isatty(STDERR_FILENO)) /* it may take a while */
         fprintf(stderr, "converting %s …\n", a->name);
-    const struct render_result *r =
-        local_render(c->renders, a->conversion->format, document, c->config->timeouts.render, &why);
+    const struct render_result *r = local_render(c->renders, a->conversion->format, document,
+                                                 conversion_most_ms(c->config, a->conversion->format), &why);
     if (!r)
         return error_set(e, ERROR_OVERLOADED, "%s: it cannot be converted: %s.", a->name, why);
     snprintf(a->converter, sizeof a->converter, "%s %s", r->renderer, r->version);
@@ -84,7 +84,7 @@ static int convert(struct convert *c, struct attachment *a, struct error *e)
         conversion_refused(a, r, e);
         return -1;
     }
-    int bad = conversion_read(a, r->fd, r->bytes, e);
+    int bad = conversion_read(a, r->fd, r->bytes, SPAN_LIT(""), e);
     close(r->fd);
     return bad;
 }

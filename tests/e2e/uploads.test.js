@@ -282,6 +282,43 @@ describe('uploads, transcripts, error sink', { timeout: 180_000 }, () => {
         }
     });
 
+    it('the sound of a film is transcribed by the configured provider, its frames are taken here', async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'penstock-film-'));
+        try {
+            const ffmpeg = (...words) => execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...words]);
+            ffmpeg('-f', 'lavfi', '-i', 'testsrc=size=320x240:rate=5:duration=3', '-f', 'lavfi', '-i', 'sine=duration=3', '-pix_fmt', 'yuv420p', join(folder, 'a.mp4'));
+            ffmpeg('-f', 'lavfi', '-i', 'testsrc=size=320x240:rate=5:duration=3', '-pix_fmt', 'yuv420p', join(folder, 'silent.mp4'));
+            ffmpeg('-f', 'lavfi', '-i', 'sine=duration=3', join(folder, 'a.aac'));
+            const attach = (name) => ask('openai-chat', [{ data: readFileSync(join(folder, name)).toString('base64'), name }]);
+            upstream.transcript = { text: 'Hello there.', duration: 3, segments: [{ start: 0, text: 'Hello there.' }] };
+            const reply = await attach('a.mp4');
+            assert.equal(reply.status, 200, reply.text);
+            const body = JSON.stringify(sent());
+            assert.ok(body.includes('### Video (a.mp4, video/mp4, 0:03, 320 x 240)') && body.includes('data:image/jpeg;base64,'), body.slice(0, 2000));
+            assert.ok(body.includes('### Audio transcript (a.mp4, 0:03, whisper-1)\\n\\n[00:00:00] Hello there.'));
+            assert.ok(!body.includes('pocketsphinx'));
+            const file = parts(upstream.asked('POST', /transcriptions$/)[0]).at(-1);
+            assert.equal(file.filename, 'a.mp4.mp3');
+            writeFileSync(join(folder, 'sent.mp3'), file.body);
+            assert.match(execFileSync('ffprobe', ['-v', 'error', '-show_entries', 'stream=codec_name', '-of', 'csv=p=0', join(folder, 'sent.mp3')]).toString(), /^mp3/);
+            assert.equal((await record(reply.consult)).attachments[0].decision, 'passed');
+            // Sound that only ffmpeg reads goes there as well; a film without sound asks nobody.
+            upstream.reset();
+            assert.equal((await attach('a.aac')).status, 200);
+            assert.equal(upstream.asked('POST', /transcriptions$/).length, 1);
+            upstream.reset();
+            assert.equal((await attach('silent.mp4')).status, 200);
+            assert.equal(upstream.asked('POST', /transcriptions$/).length, 0);
+            assert.ok(JSON.stringify(sent()).includes('(no sound)'));
+            upstream.transcript = [500, ''];
+            const failed = await attach('a.mp4');
+            assert.deepEqual([failed.status, failed.error.code], [502, 'UPSTREAM_INVALID'], failed.text);
+            assert.match(failed.error.message, /^attachments\[0\]: openai/);
+        } finally {
+            rmSync(folder, { recursive: true });
+        }
+    });
+
     it('a transcript that does not come about fails the request by name', async () => {
         for (const [answer, status, code] of [[[500, ''], 502, 'UPSTREAM_INVALID'], [[400, '{"error":{"message":"corrupt audio"}}'], 422, 'ATTACHMENT_INVALID'], [[401, ''], 401, 'AUTH_ERROR'], [[200, 'no JSON'], 502, 'UPSTREAM_INVALID'],
             [[200, Buffer.from('{"text":"\xff\xfe"}', 'latin1')], 502, 'UPSTREAM_INVALID'], [[200, '{"text":"a\\u0000b"}'], 502, 'UPSTREAM_INVALID']]) {

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t sum = 0;
     for (int i = 0; i < n; i++) {
         sum += parts[i].bytes.n;
-        if (parts[i].bytes.n == 0 || (!parts[i].picture && !sniff_is_text(parts[i].bytes)))
+        if (parts[i].bytes.n == 0 || (!parts[i].picture && !parts[i].sound && !sniff_is_text(parts[i].bytes)))
             __builtin_trap();
     }
     if (sum > size)

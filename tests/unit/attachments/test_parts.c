@@ -35,6 +35,26 @@ static void what_is_written_is_read(void **state)
     buf_free(&b);
 }
 
+/* ID3 is how an MP3 may begin. */
+static void there_is_one_sound_at_most(void **state)
+{
+    struct buf b;
+    struct part parts[PARTS_MOST];
+    (void)state;
+    buf_init(&b, 4096);
+    parts_begin(&b);
+    parts_add("text/markdown", SPAN_LIT("a"), &b);
+    parts_add("audio/mpeg", SPAN_LIT("ID3\x04\0\0\0\0\0\0"), &b);
+    assert_int_equal(parts_read(buf_span(&b), parts), 2);
+    assert_true(parts[1].sound && !parts[1].picture && !parts[0].sound);
+    assert_string_equal(parts[1].media_type, "audio/mpeg");
+    for (size_t n = 0; n < b.n; n++)
+        assert_true(parts_read(span_of(buf_span(&b).p, n), parts) < 2);
+    parts_add("audio/mpeg", SPAN_LIT("ID3\x04\0\0\0\0\0\0"), &b);
+    assert_int_equal(parts_read(buf_span(&b), parts), -1);
+    buf_free(&b);
+}
+
 static void lies_are_refused(void **state)
 {
     static const struct {
@@ -52,6 +72,8 @@ static void lies_are_refused(void **state)
         ROW("penstock-parts 1\ntext/markdown 9999999999999999999999\na"),
         ROW("penstock-parts 1\ntext/html 1\na"),
         ROW("penstock-parts 1\nimage/jpeg 4\nnone"),
+        ROW("penstock-parts 1\naudio/mpeg 4\nnone"),
+        ROW("penstock-parts 1\naudio/mpeg"),
         ROW("penstock-parts 1\nimage/jpeg 8\n\x89PNG\r\n\x1a\n"),
         ROW("penstock-parts 1\ntext/markdown 1\nab"),
     };
@@ -74,6 +96,7 @@ static void lies_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_written_is_read),
+                                       cmocka_unit_test(there_is_one_sound_at_most),
                                        cmocka_unit_test(lies_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

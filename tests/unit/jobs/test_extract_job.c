@@ -252,6 +252,31 @@ static void films_become_frames_and_a_transcript(void **state)
 
 /* ---- hostile ---- */
 
+/* For a provider that writes down what is said: the same, with the sound in the place of the transcript. */
+static void the_sound_of_a_film_can_come_apart(void **state)
+{
+    struct service *s = *state;
+    struct part parts[PARTS_MOST];
+    if (!offers(s, "text:frames"))
+        skip();
+    struct buf mp4 = film(s, "mp4", "320x240", "12", true);
+    struct ended e = extract(s, "text:frames", "bars.mp4", buf_span(&mp4));
+    assert_int_equal(e.outcome, RENDER_JOB_DONE);
+    int n = parts_read(buf_span(&e.text), parts);
+    assert_int_equal(n, 2 + 2 * 8);
+    assert_true(parts[2].picture && parts[n - 1].sound);
+    assert_true(parts[n - 1].bytes.n > 2000);
+    buf_free(&e.text);
+    buf_free(&mp4);
+    mp4 = film(s, "mp4", "320x240", "12", false);
+    e = extract(s, "text:frames", "bars.mp4", buf_span(&mp4));
+    n = parts_read(buf_span(&e.text), parts);
+    assert_int_equal(n, 2 + 2 * 8);
+    assert_true(span_is(parts[n - 1].bytes, "(no sound)\n"));
+    buf_free(&e.text);
+    buf_free(&mp4);
+}
+
 static void little(struct buf *b, uint32_t v, unsigned n)
 {
     for (; n--; v >>= 8)
@@ -303,8 +328,9 @@ static void recordings_that_lie(void **state)
         skip();
     expect_wav(s, 16000, 16000, RENDER_JOB_DONE, silence);
     expect_wav(s, 0xfffffff0, 16000, RENDER_JOB_DONE, silence);
-    expect_wav(s, 302 * 8000, 302 * 8000, RENDER_JOB_LIMIT,
-               "is 5:02 long; without a transcription endpoint at most 5:00 can be transcribed.");
+    expect_wav(s, 602 * 8000, 602 * 8000, RENDER_JOB_LIMIT,
+               "is 10:02 long; at most 10:00 can be transcribed offline: configure a provider for it "
+               "(transcription), or split it.");
     struct ended e = extract(s, "text:audio", "a.wav", SPAN_LIT("RIFF\xff\xff\xff\x7fWAVEfmt "));
     assert_int_equal(e.outcome, RENDER_JOB_INVALID);
     assert_string_equal(e.sentence, "is damaged, or in an encoding of sound that cannot be read.");
@@ -367,6 +393,7 @@ int main(void)
         cmocka_unit_test(pages_are_whole),
         cmocka_unit_test(what_is_said_is_recognised),
         cmocka_unit_test(films_become_frames_and_a_transcript),
+        cmocka_unit_test(the_sound_of_a_film_can_come_apart),
         cmocka_unit_test(recordings_that_lie),
         cmocka_unit_test(films_that_lie),
     };
