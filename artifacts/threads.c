@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "artifacts/store.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
@@ -86,6 +85,11 @@ bool threads_run_lives(const struct threads *t, uint64_t run)
         return run != 0;
     return run && run < INT64_MAX && t->lock >= 0 && fcntl(t->lock, F_OFD_GETLK, &byte) == 0 &&
            byte.l_type != F_UNLCK;
+}
+
+bool threads_is_live(void *threads, int64_t run)
+{
+    return run > 0 && threads_run_lives(threads, (uint64_t)run);
 }
 
 /* ---- places ---- */
@@ -242,45 +246,60 @@ out:
 
 /* ---- reading ---- */
 
-static enum threads_read read_file(int fd, struct buf *out)
+static int read_part(void *arg, size_t at, size_t n, struct buf *out)
 {
-    struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        return THREADS_FAILED;
-    if ((uint64_t)st.st_size > out->max - out->n)
-        return THREADS_TOO_LARGE;
-    size_t left = (size_t)st.st_size; /* what is added meanwhile is for the next reader */
-    char *to = left ? buf_reserve(out, left) : NULL;
-    while (left && to) {
-        ssize_t n = read(fd, to, left);
-        if (n < 0 && errno == EINTR)
+    int fd = *(const int *)arg;
+    char *to = buf_reserve(out, n);
+    while (n && to) {
+        ssize_t got = pread(fd, to, n, (off_t)at);
+        if (got < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return THREADS_FAILED;
-        if (n == 0) /* a torn line was taken away */
-            break;
-        buf_commit(out, (size_t)n);
-        to += n;
-        left -= (size_t)n;
+        if (got <= 0) /* a torn line was taken away */
+            return -1;
+        buf_commit(out, (size_t)got);
+        to += got;
+        at += (size_t)got;
+        n -= (size_t)got;
     }
-    return THREADS_READ;
+    return to ? 0 : -1;
 }
 
-enum threads_read threads_read(const struct threads *t, const char *org, const char *name, struct buf *out)
+enum threads_read threads_source(const struct threads *t, const char *org, const char *name,
+                                 struct source *out)
 {
     char file[FILE_NAME];
+    struct stat st;
     int dir = name_valid(name) ? open_org(t, org, false) : -1;
+    *out = (struct source){.n = 0};
     if (dir < 0)
         return THREADS_NONE;
     snprintf(file, sizeof file, "%s%s", name, extension);
     int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     int why = errno;
     close(dir);
-    if (fd < 0)
+    if (fd < 0) {
+        errno = why;
         return why == ENOENT ? THREADS_NONE : THREADS_FAILED;
-    enum threads_read status = read_file(fd, out);
-    close(fd);
-    return status;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        close(fd);
+        errno = EINVAL;
+        return THREADS_FAILED;
+    }
+    int *kept = xmalloc(sizeof *kept);
+    *kept = fd;
+    /* What is added meanwhile is for the next reader. */
+    *out = (struct source){.n = (size_t)st.st_size, .read = read_part, .arg = kept};
+    return THREADS_READ;
+}
+
+void threads_source_close(struct source *s)
+{
+    int *fd = s->arg;
+    if (fd)
+        close(*fd);
+    xfree(fd);
+    *s = (struct source){.n = 0};
 }
 
 /* Cuts the extension off; false: the file is no journal. */
@@ -410,83 +429,4 @@ unsigned threads_sweep(struct threads *t, int64_t before_s)
     if (each_journal(t, "", sweep_one, &s) < 0)
         log_error("threads.sweep", log_str("reason", strerror(errno)));
     return s.removed;
-}
-
-/* ---- what is still running ---- */
-
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The next line of a journal, without its line break; `journal` is what is left behind it. */
-static struct span next_line(struct span *journal)
-{
-    const char *end = memchr(journal->p, '\n', journal->n);
-    struct span line = span_of(journal->p, end ? (size_t)(end - journal->p) : journal->n);
-    *journal = span_from(*journal, end ? line.n + 1 : line.n);
-    return line;
-}
-
-/* The parsed line of an event and the consult's id in it. */
-static bool read_event(struct span line, const char *begins, struct span *value, struct span *id)
-{
-    return span_starts(line, begins) && json_document(line, value) && json_member(*value, "id", id) &&
-           json_type(*id) == JSON_STRING;
-}
-
-static char **find_id(const struct threads_live *live, struct span id)
-{
-    char *name = xspandup(id);
-    char **found = live->n ? bsearch(&name, live->ids, live->n, sizeof *live->ids, by_id) : NULL;
-    xfree(name);
-    return found;
-}
-
-static void remove_id(struct threads_live *live, char **id)
-{
-    xfree(*id);
-    live->n--;
-    memmove(id, id + 1, (size_t)(live->ids + live->n - id) * sizeof *id);
-}
-
-void threads_find_live(const struct threads *t, struct span journal, struct threads_live *live)
-{
-    struct span rest = journal, line, value, id, run;
-    size_t room = 0;
-    int64_t number;
-    *live = (struct threads_live){.ids = NULL};
-    while (rest.n) {
-        line = next_line(&rest);
-        if (!read_event(line, "{\"ev\":\"begin\"", &value, &id) || !json_member(value, "run", &run) ||
-            !json_int(run, &number) || !threads_run_lives(t, (uint64_t)number))
-            continue;
-        if (live->n == room) {
-            room = room ? room * 2 : 8;
-            live->ids = xrealloc(live->ids, room * sizeof *live->ids);
-        }
-        live->ids[live->n++] = xspandup(json_inside(id));
-    }
-    if (live->n)
-        qsort(live->ids, live->n, sizeof *live->ids, by_id);
-    for (rest = journal; rest.n && live->n;) {
-        line = next_line(&rest);
-        if (!read_event(line, "{\"ev\":\"end\"", &value, &id))
-            continue;
-        for (char **ended; (ended = find_id(live, json_inside(id)));)
-            remove_id(live, ended);
-    }
-}
-
-bool threads_is_live(void *arg, struct span id)
-{
-    return find_id(arg, id) != NULL;
-}
-
-void threads_live_free(struct threads_live *live)
-{
-    for (size_t i = 0; i < live->n; i++)
-        xfree(live->ids[i]);
-    xfree(live->ids);
-    *live = (struct threads_live){.ids = NULL};
 }

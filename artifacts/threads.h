@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/source.h"
 
 enum { THREAD_NAME = 129 };
 
@@ -39,10 +40,13 @@ void threads_name(struct span said, char name[THREAD_NAME]);
  * not there, or not all of it. */
 int threads_append(struct threads *t, const char *org, const char *name, struct span first,
                    struct span line) MUST_USE;
-enum threads_read { THREADS_READ, THREADS_NONE, THREADS_TOO_LARGE, THREADS_FAILED };
-/* Appends the journal; more than the buffer's cap is THREADS_TOO_LARGE. */
-enum threads_read threads_read(const struct threads *t, const char *org, const char *name,
-                               struct buf *out) MUST_USE;
+enum threads_read { THREADS_READ, THREADS_NONE, THREADS_FAILED };
+/* The journal as it is now, to be read piece by piece. THREADS_READ: give it back with threads_source_close.
+ */
+enum threads_read threads_source(const struct threads *t, const char *org, const char *name,
+                                 struct source *out) MUST_USE;
+/* NULL in its arg is fine. */
+void threads_source_close(struct source *s);
 
 struct thread_entry {
     char org[LIMIT_ORG + 1], name[THREAD_NAME];
@@ -56,17 +60,7 @@ int threads_list(const struct threads *t, const char *org, size_t most, struct t
 /* Removes the journals to which nothing was added since then; answers how many. */
 unsigned threads_sweep(struct threads *t, int64_t before_s);
 
-/*
- * Which consults of a journal are still running: those that have no end and whose process lives. For
- * struct journal_live (transcript/journal.h).
- */
-struct threads_live {
-    char **ids;
-    size_t n;
-};
-void threads_find_live(const struct threads *t, struct span journal, struct threads_live *live);
-/* arg: the struct threads_live. */
-bool threads_is_live(void *arg, struct span id);
-void threads_live_free(struct threads_live *live);
+/* For struct journal_live (transcript/journal.h), whose arg is the struct threads. */
+bool threads_is_live(void *threads, int64_t run);
 
 #endif

@@ -1,5 +1,7 @@
 /* Word documents (docx, docm, dotx) as Markdown. */
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
+#include "attachments/html.h"
 #include "attachments/word.h"
 #include "base/xalloc.h"
 
@@ -28,34 +30,36 @@ static int read(struct word *w)
         return -1;
     word_fields_end(w, 0);
     word_flow_end(w);
-    return word_notes(w, &document);
+    return word_notes(w, &document) || word_margins(w, &document) ? -1 : 0;
+}
+
+int word_document(struct archive *a, struct markup *m, struct extraction *x, unsigned depth)
+{
+    struct word *w = xcalloc(1, sizeof *w);
+    w->archive = a;
+    w->x = x;
+    w->m = m;
+    w->depth = depth;
+    w->later_end = &w->later;
+    buf_init(&w->notes, WORD_NOTES * sizeof(struct word_note));
+    int answer = read(w);
+    word_fields_end(w, 0);
+    buf_free(&w->notes);
+    arena_free(&w->memory);
+    xfree(w);
+    return answer;
+}
+
+static int document(struct archive *a, struct markup *m, struct extraction *x)
+{
+    return word_document(a, m, x, 0);
 }
 
 static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
                                   char sentence[RENDER_SENTENCE])
 {
-    struct extraction x;
     (void)params;
-    extraction_init(&x, sentence, EXTRACT_NODES);
-    struct archive *archive = archive_open(source, &x);
-    if (!archive)
-        return x.status;
-    struct word *w = xcalloc(1, sizeof *w);
-    w->archive = archive;
-    w->x = &x;
-    w->m = markup_create(out, &x);
-    w->later_end = &w->later;
-    buf_init(&w->notes, 20000 * sizeof(struct word_note));
-    int answer = read(w);
-    word_fields_end(w, 0);
-    if (markup_finish(w->m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(w->m);
-    buf_free(&w->notes);
-    arena_free(&w->memory);
-    xfree(w);
-    archive_close(archive);
-    return x.status;
+    return extract_archive(source, out, sentence, EXTRACT_NODES, document);
 }
 
 static const char *const formats[] = {"text:docx", NULL};
@@ -65,5 +69,6 @@ const struct renderer_ops extract_docx_ops = {
     .version = "1",
     .formats = formats,
     .limits = EXTRACT_LIMITS,
+    .warm = html_warm, /* for pages inside of it */
     .render = extract,
 };

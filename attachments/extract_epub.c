@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/html.h"
 #include "attachments/office_package.h"
@@ -197,23 +198,19 @@ static int read(struct epub *e)
     return 0;
 }
 
+static int document(struct archive *a, struct markup *m, struct extraction *x)
+{
+    struct epub e = {.archive = a, .x = x, .m = m};
+    int answer = read(&e);
+    arena_free(&e.memory);
+    return answer;
+}
+
 static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
                                   char sentence[RENDER_SENTENCE])
 {
-    struct extraction x;
     (void)params;
-    extraction_init(&x, sentence, EXTRACT_NODES);
-    struct archive *archive = archive_open(source, &x);
-    if (!archive)
-        return x.status;
-    struct epub e = {.archive = archive, .x = &x, .m = markup_create(out, &x)};
-    int answer = read(&e);
-    if (markup_finish(e.m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(e.m);
-    arena_free(&e.memory);
-    archive_close(archive);
-    return x.status;
+    return extract_archive(source, out, sentence, EXTRACT_NODES, document);
 }
 
 static const char *const formats[] = {"text:epub", NULL};

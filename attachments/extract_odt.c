@@ -1,6 +1,7 @@
 /* OpenDocument texts (odt, ott) as Markdown. */
 #include <stdio.h>
 
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/odt.h"
 #include "attachments/office_package.h"
@@ -39,8 +40,6 @@ static int chart(struct odt *o, const struct xml_node *root)
     struct buf title;
     chart = inner ? inner : chart;
     table = xml_find(chart, "table");
-    if (!table)
-        return 0;
     buf_init(&title, 4096);
     if (xml_at(chart, "title"))
         xml_text(xml_at(chart, "title"), &title);
@@ -49,7 +48,21 @@ static int chart(struct odt *o, const struct xml_node *root)
     markup_text(o->m, buf_span(&title), 0);
     markup_end(o->m);
     buf_free(&title);
-    return odt_table(o, table);
+    if (!table)
+        markup_line(o->m, "(Its data is not stored with it.)");
+    return table ? odt_table(o, table) : 0;
+}
+
+/* A chart, or a document of another kind that stands in this one. */
+static int embedded(struct odt *o, const struct xml_node *root)
+{
+    const struct xml_node *body = xml_at(root, "body"), *sheets = xml_at(body, "spreadsheet");
+    if (!sheets)
+        return xml_at(body, "chart") || xml_find(root, "chart") ? chart(o, root) : odt_flow(o, body);
+    for (const struct xml_node *t = sheets->first; t; t = t->next)
+        if (xml_is(t, "table") && odt_table(o, t))
+            return -1;
+    return 0;
 }
 
 static int put_off(struct odt *o, const struct xml_node *node)
@@ -73,7 +86,7 @@ static int object(struct odt *o, const struct xml_node *node, bool in_text)
     if (xml_tree_part(o->archive, part, o->memory, &root))
         return -1;
     if (!xml_is(root, "math"))
-        return in_text ? put_off(o, root) : chart(o, root);
+        return in_text ? put_off(o, root) : embedded(o, root);
     equation(o, root);
     return 0;
 }
@@ -85,7 +98,7 @@ int odt_later(struct odt *o, size_t from)
     for (size_t i = from; i < n && answer == 0; i++) {
         const struct odt_note *list = (const void *)(o->later.data + o->later.start);
         const struct xml_node *node = list[i].body;
-        answer = xml_is(node, "text-box") ? odt_flow(o, node) : chart(o, node);
+        answer = xml_is(node, "document-content") ? embedded(o, node) : odt_flow(o, node);
     }
     buf_cut(&o->later, from * sizeof(struct odt_note));
     return answer;
@@ -98,9 +111,10 @@ int odt_frame(struct odt *o, const struct xml_node *frame, bool in_text)
     const char *href = xml_get(image, "href");
     if (box)
         return in_text ? put_off(o, box) : odt_flow(o, box);
-    if (thing)
+    if (thing &&
+        (xml_at(thing, "math") || !xml_get(thing, "href") || part_of_object(o, xml_get(thing, "href"))))
         return object(o, thing, in_text);
-    if (!image)
+    if (!image && !thing && !xml_at(frame, "object-ole") && !xml_at(frame, "plugin"))
         return 0;
     struct buf words;
     buf_init(&words, 8192);
@@ -109,7 +123,10 @@ int odt_frame(struct odt *o, const struct xml_node *frame, bool in_text)
         xml_text(alt, &words);
     if (!in_text)
         markup_begin(o->m, MARKUP_PARAGRAPH, 0);
-    markup_image(o->m, buf_span(&words), span_str(href ? office_base_name(href) : ""));
+    if (image)
+        markup_image(o->m, buf_span(&words), span_str(href ? office_base_name(href) : ""));
+    else
+        markup_verbatim(o->m, SPAN_LIT("(embedded object)"));
     if (!in_text)
         markup_end(o->m);
     buf_free(&words);
@@ -153,31 +170,26 @@ static int read(struct odt *o)
     return odt_notes(o);
 }
 
-static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
-                                  char sentence[RENDER_SENTENCE])
+static int document(struct archive *a, struct markup *m, struct extraction *x)
 {
-    struct extraction x;
     struct arena memory = {0};
-    struct odt o = {.x = &x, .memory = &memory};
-    (void)params;
-    extraction_init(&x, sentence, EXTRACT_NODES);
-    o.archive = archive_open(source, &x);
-    if (!o.archive)
-        return x.status;
-    o.m = markup_create(out, &x);
+    struct odt o = {.archive = a, .x = x, .m = m, .memory = &memory};
     buf_init(&o.notes, ODT_NOTES * sizeof(struct odt_note));
     buf_init(&o.comments, ODT_NOTES * sizeof(struct odt_note));
     buf_init(&o.later, ODT_NOTES * sizeof(struct odt_note));
     int answer = read(&o);
-    if (markup_finish(o.m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(o.m);
     buf_free(&o.notes);
     buf_free(&o.comments);
     buf_free(&o.later);
     arena_free(&memory);
-    archive_close(o.archive);
-    return x.status;
+    return answer;
+}
+
+static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
+                                  char sentence[RENDER_SENTENCE])
+{
+    (void)params;
+    return extract_archive(source, out, sentence, EXTRACT_NODES, document);
 }
 
 static const char *const formats[] = {"text:odt", NULL};

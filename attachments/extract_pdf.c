@@ -20,8 +20,12 @@ static const struct program pdftotext = {
     .cpu_s = 20,
 };
 
-/* One run; RENDER_OK with its text, which may be empty. */
-static enum render_status run(const char *const *arguments, struct span input, struct buf *out,
+/* Text that runs over a page's edge, or lies beyond it, would be cut off there; no page is larger than 14,400
+ * points (ISO 32000-1, annex C.2), so this is more than any of them with its surroundings. */
+#define EVERYWHERE "-x", "-14400", "-y", "-14400", "-W", "43200", "-H", "43200"
+
+/* One run; RENDER_OK with its text, which may be empty. *damaged: it met something that it could not read. */
+static enum render_status run(const char *const *arguments, struct span input, struct buf *out, bool *damaged,
                               char sentence[RENDER_SENTENCE])
 {
     struct program_result r;
@@ -53,18 +57,21 @@ static enum render_status run(const char *const *arguments, struct span input, s
         snprintf(sentence, RENDER_SENTENCE, "is damaged, or no PDF: no page of it could be read");
         return RENDER_INVALID;
     }
+    *damaged = r.status != 0 || strstr(r.said, "Syntax Error") || strstr(r.said, "Internal Error");
     return RENDER_OK;
 }
 
 static enum render_status extract_pdf(struct span source, const struct render_params *params, struct buf *out,
                                       char sentence[RENDER_SENTENCE])
 {
-    static const char *const layout[] = {"-layout", "-enc", "UTF-8", "-eol", "unix", "-", "-", NULL};
-    static const char *const reading[] = {"-enc", "UTF-8", "-eol", "unix", "-", "-", NULL};
+    static const char *const layout[] = {"-layout", EVERYWHERE, "-enc", "UTF-8", "-eol",
+                                         "unix",    "-",        "-",    NULL};
+    static const char *const reading[] = {EVERYWHERE, "-enc", "UTF-8", "-eol", "unix", "-", "-", NULL};
     struct buf laid_out, in_order;
+    bool damaged = false;
     (void)params;
     buf_init(&in_order, 0);
-    enum render_status status = run(layout, source, &laid_out, sentence);
+    enum render_status status = run(layout, source, &laid_out, &damaged, sentence);
     if (status == RENDER_OK && !pdf_text_visible(buf_span(&laid_out))) {
         snprintf(
             sentence, RENDER_SENTENCE,
@@ -73,9 +80,11 @@ static enum render_status extract_pdf(struct span source, const struct render_pa
         status = RENDER_INVALID;
     }
     if (status == RENDER_OK && pdf_text_has_columns(buf_span(&laid_out)))
-        status = run(reading, span_of("", 0), &in_order, sentence);
+        status = run(reading, span_of("", 0), &in_order, &damaged, sentence);
     if (status == RENDER_OK)
         pdf_text_write(buf_span(&laid_out), buf_span(&in_order), out);
+    if (status == RENDER_OK && damaged)
+        buf_adds(out, "\n\n(pdftotext found damage in this file: a part of its text may be missing.)");
     buf_free(&laid_out);
     buf_free(&in_order);
     return status;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/slide.h"
 
@@ -12,7 +13,66 @@ struct show {
     struct arena memory; /* of the whole show */
     struct office_relations relations;
     const struct xml_node *authors; /* of comments; NULL: none */
+    const char **slides;            /* their parts */
+    unsigned n_slides;
+    struct buf around; /* lines for the end: what slides have from their masters, and their footers */
 };
+
+/* All paragraphs of a text body in one line. */
+static void words(const struct xml_node *body, struct buf *out)
+{
+    for (const struct xml_node *p = body ? body->first : NULL; p; p = p->next) {
+        if (!xml_is(p, "p"))
+            continue;
+        if (out->n)
+            buf_addc(out, ' ');
+        for (const struct xml_node *r = p->first; r; r = r->next) {
+            if (xml_is(r, "br"))
+                buf_addc(out, ' ');
+            xml_text(xml_at(r, "t"), out);
+        }
+    }
+}
+
+/* Remembers a line, once. */
+static void say_once(struct show *show, const char *name, const struct xml_node *body)
+{
+    struct buf line, text;
+    buf_init(&line, EXTRACT_TEXT);
+    buf_init(&text, EXTRACT_TEXT);
+    words(body, &text);
+    buf_printf(&line, "%s: ", name);
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.data[text.start + i];
+        buf_addc(&line, c >= 0 && c < ' ' ? ' ' : c);
+    }
+    buf_addc(&line, '\n');
+    if (text.n && !memmem(buf_span(&show->around).p, show->around.n, line.data + line.start, line.n) &&
+        buf_add(&show->around, buf_span(&line)))
+        extraction_fail(show->x, RENDER_LIMIT, "has more than %d MiB of text on its masters.",
+                        EXTRACT_TEXT >> 20);
+    buf_free(&line);
+    buf_free(&text);
+}
+
+/* Text of a layout or a master that is no place for a slide's own. */
+static void behind(struct show *show, const struct xml_node *tree)
+{
+    for (const struct xml_node *c = tree ? tree->first : NULL; c; c = c->next)
+        if (xml_is(c, "grpSp"))
+            behind(show, c);
+        else if (xml_is(c, "sp") && !slide_placeholder(c))
+            say_once(show, "Master", xml_at(c, "txBody"));
+}
+
+static void footers(struct show *show, const struct xml_node *tree)
+{
+    for (const struct xml_node *c = tree ? tree->first : NULL; c; c = c->next) {
+        const char *placeholder = xml_is(c, "sp") ? slide_placeholder(c) : NULL;
+        if (placeholder && !strcmp(placeholder, "ftr"))
+            say_once(show, "Footer", xml_at(c, "txBody"));
+    }
+}
 
 /* The part that a relationship of this type leads to, as a tree; NULL without one. -1: it is broken. */
 static int related(struct slide *s, const struct office_relations *r, const char *type,
@@ -54,8 +114,8 @@ static int notes(struct slide *s)
         return part ? -1 : 0;
     bool said = false;
     for (const struct xml_node *c = tree ? tree->first : NULL; c; c = c->next) {
-        const char *placeholder = xml_is(c, "sp") ? slide_placeholder(c) : NULL;
-        if (!placeholder || strcmp(placeholder, "body") != 0 || !slide_has_text(xml_at(c, "txBody")))
+        if (!xml_is(c, "sp") || slide_is_furniture(slide_placeholder(c)) ||
+            !slide_has_text(xml_at(c, "txBody")))
             continue;
         if (!said)
             markup_line(s->m, "### Notes:");
@@ -77,6 +137,26 @@ static const char *author_of(const struct show *show, const struct xml_node *com
     return "unknown";
 }
 
+static void comment(const struct show *show, struct slide *s, const struct xml_node *node)
+{
+    struct buf text;
+    buf_init(&text, EXTRACT_TEXT);
+    if (xml_at(node, "text"))
+        xml_text(xml_at(node, "text"), &text);
+    else
+        words(xml_at(node, "txBody"), &text);
+    markup_quote(s->m);
+    markup_begin(s->m, MARKUP_PARAGRAPH, 0);
+    markup_text(s->m, SPAN_LIT("Comment ("), 0);
+    markup_text(s->m, span_str(author_of(show, node)), 0);
+    markup_text(s->m, SPAN_LIT("): "), 0);
+    markup_text(s->m, buf_span(&text), 0);
+    markup_end(s->m);
+    markup_leave(s->m);
+    buf_free(&text);
+}
+
+/* Both kinds; the newer one has replies. */
 static int comments(const struct show *show, struct slide *s)
 {
     const char *part;
@@ -84,21 +164,13 @@ static int comments(const struct show *show, struct slide *s)
     if (related(s, &s->relations, "comments", &root, &part))
         return -1;
     for (const struct xml_node *c = root ? root->first : NULL; c; c = c->next) {
-        struct buf words;
         if (!xml_is(c, "cm"))
             continue;
-        buf_init(&words, EXTRACT_TEXT);
-        const struct xml_node *text = xml_at(c, "text");
-        xml_text(text ? text : c, &words);
-        markup_quote(s->m);
-        markup_begin(s->m, MARKUP_PARAGRAPH, 0);
-        markup_text(s->m, SPAN_LIT("Comment ("), 0);
-        markup_text(s->m, span_str(author_of(show, c)), 0);
-        markup_text(s->m, SPAN_LIT("): "), 0);
-        markup_text(s->m, buf_span(&words), 0);
-        markup_end(s->m);
-        markup_leave(s->m);
-        buf_free(&words);
+        comment(show, s, c);
+        const struct xml_node *replies = xml_at(c, "replyLst");
+        for (const struct xml_node *reply = replies ? replies->first : NULL; reply; reply = reply->next)
+            if (xml_is(reply, "reply"))
+                comment(show, s, reply);
     }
     return 0;
 }
@@ -106,7 +178,12 @@ static int comments(const struct show *show, struct slide *s)
 static int slide(struct show *show, const char *part, unsigned n)
 {
     struct arena memory = {0};
-    struct slide s = {.archive = show->archive, .x = show->x, .m = show->m, .memory = &memory};
+    struct slide s = {.archive = show->archive,
+                      .x = show->x,
+                      .m = show->m,
+                      .memory = &memory,
+                      .slides = show->slides,
+                      .n_slides = show->n_slides};
     struct xml_node *root;
     int answer = xml_tree_part(show->archive, part, &memory, &root);
     if (answer == 0)
@@ -118,11 +195,32 @@ static int slide(struct show *show, const char *part, unsigned n)
         bool hidden = shown && (!strcmp(shown, "0") || !strcmp(shown, "false"));
         markup_line(s.m, "<!-- Slide number: %u%s -->", n, hidden ? " (hidden)" : "");
         answer = slide_shapes(&s, xml_at(root, "cSld/spTree"));
+        footers(show, xml_at(root, "cSld/spTree"));
+        behind(show, xml_at(s.layout, "cSld/spTree"));
+        behind(show, xml_at(s.master, "cSld/spTree"));
     }
     if (answer == 0)
         answer = notes(&s) || comments(show, &s) ? -1 : 0;
     arena_free(&memory);
     return answer;
+}
+
+static int list_slides(struct show *show, const struct xml_node *list)
+{
+    size_t n = 0;
+    for (const struct xml_node *c = list ? list->first : NULL; c; c = c->next)
+        n += xml_is(c, "sldId");
+    show->slides = arena_take(&show->memory, (n + 1) * sizeof *show->slides);
+    for (const struct xml_node *c = list ? list->first : NULL; c; c = c->next) {
+        if (!xml_is(c, "sldId"))
+            continue;
+        const struct office_relation *r = office_relation_by_id(&show->relations, xml_get_prefixed(c, "id"));
+        if (!r || r->external || !archive_find(show->archive, r->target))
+            return extraction_fail(show->x, RENDER_INVALID, "is damaged: slide %u is missing.",
+                                   show->n_slides + 1);
+        show->slides[show->n_slides++] = r->target;
+    }
+    return 0;
 }
 
 static int read(struct show *show)
@@ -141,39 +239,30 @@ static int read(struct show *show)
             show->authors = tree;
         }
     }
-    unsigned n = 0;
-    const struct xml_node *list = xml_at(root, "sldIdLst");
-    for (const struct xml_node *c = list ? list->first : NULL; c; c = c->next) {
-        if (!xml_is(c, "sldId"))
-            continue;
-        const struct office_relation *r = office_relation_by_id(&show->relations, xml_get_prefixed(c, "id"));
-        n++;
-        if (!r || r->external || !archive_find(show->archive, r->target))
-            return extraction_fail(show->x, RENDER_INVALID, "is damaged: slide %u is missing.", n);
-        if (slide(show, r->target, n))
+    if (list_slides(show, xml_at(root, "sldIdLst")))
+        return -1;
+    for (unsigned i = 0; i < show->n_slides; i++)
+        if (slide(show, show->slides[i], i + 1))
             return -1;
-    }
-    return n ? 0 : extraction_fail(show->x, RENDER_INVALID, "has no slides.");
+    markup_quotes(show->m, buf_span(&show->around));
+    return show->n_slides ? 0 : extraction_fail(show->x, RENDER_INVALID, "has no slides.");
+}
+
+static int document(struct archive *a, struct markup *m, struct extraction *x)
+{
+    struct show show = {.archive = a, .x = x, .m = m};
+    buf_init(&show.around, EXTRACT_TEXT);
+    int answer = read(&show);
+    buf_free(&show.around);
+    arena_free(&show.memory);
+    return answer;
 }
 
 static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
                                   char sentence[RENDER_SENTENCE])
 {
-    struct extraction x;
-    struct show show = {.x = &x};
     (void)params;
-    extraction_init(&x, sentence, EXTRACT_NODES);
-    show.archive = archive_open(source, &x);
-    if (!show.archive)
-        return x.status;
-    show.m = markup_create(out, &x);
-    int answer = read(&show);
-    if (markup_finish(show.m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(show.m);
-    arena_free(&show.memory);
-    archive_close(show.archive);
-    return x.status;
+    return extract_archive(source, out, sentence, EXTRACT_NODES, document);
 }
 
 static const char *const formats[] = {"text:pptx", NULL};

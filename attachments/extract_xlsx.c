@@ -1,4 +1,5 @@
 /* Workbooks (xlsx, xlsm, xltx) as Markdown: a heading a sheet, its cells as tables. */
+#include "attachments/extract_archive.h"
 #include "attachments/extract_office.h"
 #include "attachments/office_chart.h"
 #include "attachments/sheet.h"
@@ -23,15 +24,21 @@ static void heading(struct markup *m, const char *name, bool hidden)
     markup_end(m);
 }
 
-static int cells(struct sheet_book *b, const char *part)
+static int cells(struct sheet_book *b, const char *part, const struct office_relations *relations)
 {
-    struct sheet sheet = {.book = b};
+    struct sheet sheet = {.book = b, .relations = relations};
     buf_init(&sheet.cells, (size_t)SHEET_CELLS * sizeof(struct sheet_cell));
     buf_init(&sheet.merges, (size_t)SHEET_MERGES * sizeof(struct sheet_merge));
+    buf_init(&sheet.links, (size_t)SHEET_LINKS * sizeof(struct sheet_link));
     buf_init(&sheet.text, SHEET_TEXT);
+    buf_init(&sheet.around, EXTRACT_TEXT);
     int tables = sheet_read(&sheet, part) ? -1 : sheet_write(&sheet);
     if (tables == 0)
         markup_line(b->m, "(empty)");
+    if (tables >= 0)
+        markup_quotes(b->m, buf_span(&sheet.around));
+    buf_free(&sheet.around);
+    buf_free(&sheet.links);
     buf_free(&sheet.cells);
     buf_free(&sheet.merges);
     buf_free(&sheet.text);
@@ -49,8 +56,12 @@ static int one_sheet(struct sheet_book *b, const struct xml_node *node, bool hid
     struct office_relations own;
     if (office_relations_read(b->archive, r->target, &b->memory, &own))
         return -1;
-    if (!strcmp(r->type, "worksheet") && cells(b, r->target))
-        return -1;
+    if (!strcmp(r->type, "worksheet")) {
+        if (cells(b, r->target, &own))
+            return -1;
+    } else if (strcmp(r->type, "chartsheet") != 0)
+        markup_line(b->m, "(a sheet of the kind %s, which is not read)",
+                    extraction_name(span_str(r->type)).text);
     return sheet_comments(b, &own) || sheet_drawings(b, &own) ? -1 : 0;
 }
 
@@ -86,31 +97,27 @@ static int read(struct sheet_book *b)
     return 0;
 }
 
-static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
-                                  char sentence[RENDER_SENTENCE])
+static int document(struct archive *a, struct markup *m, struct extraction *x)
 {
-    struct extraction x;
-    (void)params;
-    extraction_init(&x, sentence, EXTRACT_SHEET_NODES);
-    struct archive *archive = archive_open(source, &x);
-    if (!archive)
-        return x.status;
     struct sheet_book *b = xcalloc(1, sizeof *b);
-    b->archive = archive;
-    b->x = &x;
-    b->m = markup_create(out, &x);
+    b->archive = a;
+    b->x = x;
+    b->m = m;
     buf_init(&b->strings, SHEET_TEXT);
     buf_init(&b->string_list, (size_t)SHEET_STRINGS * sizeof(struct sheet_string));
     int answer = read(b);
-    if (markup_finish(b->m) == 0 && answer)
-        extraction_fail(&x, RENDER_INVALID, "is damaged and cannot be read.");
-    markup_destroy(b->m);
     buf_free(&b->strings);
     buf_free(&b->string_list);
     arena_free(&b->memory);
     xfree(b);
-    archive_close(archive);
-    return x.status;
+    return answer;
+}
+
+static enum render_status extract(struct span source, const struct render_params *params, struct buf *out,
+                                  char sentence[RENDER_SENTENCE])
+{
+    (void)params;
+    return extract_archive(source, out, sentence, EXTRACT_SHEET_NODES, document);
 }
 
 static const char *const formats[] = {"text:xlsx", NULL};

@@ -182,6 +182,18 @@ void markup_raw(struct markup *m, struct span lines)
         markup_block_out(m, lines, false);
 }
 
+void markup_quotes(struct markup *m, struct span lines)
+{
+    while (lines.n) {
+        const char *end = memchr(lines.p, '\n', lines.n);
+        size_t n = end ? (size_t)(end - lines.p) : lines.n;
+        markup_quote(m);
+        markup_raw(m, span_of(lines.p, n));
+        markup_leave(m);
+        lines = span_from(lines, end ? n + 1 : n);
+    }
+}
+
 /* Text */
 
 static void add_piece(struct markup *m, enum piece_kind kind, struct span bytes, unsigned style)
@@ -295,6 +307,11 @@ void markup_image(struct markup *m, struct span alt, struct span name)
     buf_adds(&image, ")");
     markup_verbatim(m, buf_span(&image));
     buf_free(&image);
+}
+
+unsigned markup_note_next(struct markup *m)
+{
+    return ++m->notes;
 }
 
 void markup_note(struct markup *m, unsigned number)

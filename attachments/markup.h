@@ -63,6 +63,8 @@ void markup_line(struct markup *m, const char *format, ...) __attribute__((forma
 
 /* The same of text that is there already, of one line or several. */
 void markup_raw(struct markup *m, struct span lines);
+/* Each line as a quote of its own: what a document says around its text. */
+void markup_quotes(struct markup *m, struct span lines);
 
 /* What stands in a block. */
 void markup_text(struct markup *m, struct span text, unsigned style);
@@ -72,7 +74,12 @@ void markup_break(struct markup *m);
 /* Until markup_link_end. A link without text leaves nothing; one inside of a link is ignored. */
 void markup_link(struct markup *m, struct span url);
 void markup_link_end(struct markup *m);
+/* How a link ends, "](address)", for who writes lines of its own; an address with blanks or unbalanced
+ * parentheses goes into <…>. */
+void markup_target(struct buf *out, struct span url, bool in_cell);
 void markup_image(struct markup *m, struct span alt, struct span name);
+/* The number of the next note, counted through the whole text from 1. */
+unsigned markup_note_next(struct markup *m);
 /* [^3] */
 void markup_note(struct markup *m, unsigned number);
 

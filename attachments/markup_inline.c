@@ -136,29 +136,38 @@ static void text(struct composer *c, struct span text, unsigned style)
     white(c, span_from(text, to), style);
 }
 
-/* An address with blanks or unbalanced parentheses goes into <…>. */
+void markup_target(struct buf *out, struct span url, bool in_cell)
+{
+    int open = 0;
+    bool plain = true;
+    for (size_t i = 0; i < url.n && plain; i++) {
+        char p = url.p[i];
+        open += p == '(' ? 1 : p == ')' ? -1 : 0;
+        plain = open >= 0 && p != ' ' && p != '<' && p != '>';
+    }
+    plain = plain && open == 0;
+    buf_adds(out, plain ? "](" : "](<");
+    for (size_t i = 0; i < url.n; i++) {
+        char p = url.p[i];
+        if (!plain && (p == '<' || p == '>'))
+            buf_adds(out, p == '<' ? "%3C" : "%3E");
+        else if ((unsigned char)p >= ' ') {
+            if (p == '|' && in_cell)
+                buf_addc(out, '\\');
+            buf_addc(out, p);
+        }
+    }
+    buf_adds(out, plain ? ")" : ">)");
+}
+
 static void end_link(struct composer *c)
 {
     if (c->link_waits || !c->in_link) {
         c->link_waits = c->in_link = false;
         return;
     }
-    int open = 0;
-    bool plain = true;
-    for (size_t i = 0; i < c->url.n && plain; i++) {
-        char p = c->url.p[i];
-        open += p == '(' ? 1 : p == ')' ? -1 : 0;
-        plain = open >= 0 && p != ' ' && p != '<' && p != '>';
-    }
-    plain = plain && open == 0;
     close_to(c, 0);
-    buf_adds(c->line, plain ? "](" : "](<");
-    for (size_t i = 0; i < c->url.n; i++)
-        if (!plain && (c->url.p[i] == '<' || c->url.p[i] == '>'))
-            buf_adds(c->line, c->url.p[i] == '<' ? "%3C" : "%3E");
-        else if ((unsigned char)c->url.p[i] >= ' ')
-            write(c, span_of(c->url.p + i, 1));
-    buf_adds(c->line, plain ? ")" : ">)");
+    markup_target(c->line, c->url, c->in_cell);
     c->in_link = false;
 }
 

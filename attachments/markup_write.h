@@ -64,7 +64,8 @@ struct markup {
     unsigned n_tables, deep_tables;
     uint64_t cells; /* places in all grids */
     bool collapse, over;
-    size_t begin; /* of what this writer wrote, in out */
+    unsigned notes; /* that have a number */
+    size_t begin;   /* of what this writer wrote, in out */
 };
 
 /* The innermost table, when one of its cells is open. */

@@ -46,6 +46,7 @@ struct odt_styles {
     struct odt_list *lists;
     size_t n_lists;
     struct odt_list headings;
+    const struct xml_node *masters; /* of pages, with their headers and footers; NULL: none */
 };
 
 /* Those of both parts; `content` is the root of content.xml. -1: broken or too many. */
@@ -93,7 +94,7 @@ int odt_frame(struct odt *o, const struct xml_node *frame, bool in_text);
 /* What was put off since there were `from` of them. */
 int odt_later(struct odt *o, size_t from);
 int odt_table(struct odt *o, const struct xml_node *table);
-/* Foot- and endnotes, then comments. */
+/* Foot- and endnotes, then comments, then headers and footers. */
 int odt_notes(struct odt *o);
 
 #endif

@@ -79,6 +79,18 @@ static bool is_left_out(const char *name)
     return false;
 }
 
+/* Drawn things that may have text in them (10.3). */
+static bool is_shape(const char *name)
+{
+    static const char *const names[] = {
+        "custom-shape", "rect",    "ellipse", "circle",          "line", "polyline", "polygon", "path",
+        "connector",    "caption", "measure", "regular-polygon", NULL};
+    for (size_t i = 0; names[i]; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
 int odt_inline(struct odt *o, const struct xml_node *node, unsigned look)
 {
     if (is_left_out(node->name) || is_hidden(node) || markup_stopped(o->m))
@@ -101,6 +113,8 @@ int odt_inline(struct odt *o, const struct xml_node *node, unsigned look)
         return put_off(o, &o->comments, node, false);
     else if (!strcmp(node->name, "frame"))
         return odt_frame(o, node, true);
+    else if (is_shape(node->name))
+        return put_off(o, &o->later, node, false);
     else if (!strcmp(node->name, "p") || !strcmp(node->name, "h")) { /* in a drawn shape */
         markup_text(o->m, SPAN_LIT(" "), look);
         return children(o, node, look);

@@ -10,9 +10,12 @@ int office_diagram_write(struct archive *a, const char *part, struct markup *m)
         const struct xml_node *text = xml_at(pt, "t");
         struct buf words;
         buf_init(&words, EXTRACT_TEXT);
-        for (const struct xml_node *p = text ? text->first : NULL; p; p = p->next)
+        for (const struct xml_node *p = text ? text->first : NULL; p; p = p->next) {
+            if (words.n && xml_is(p, "p"))
+                buf_addc(&words, ' ');
             for (const struct xml_node *r = xml_is(p, "p") ? p->first : NULL; r; r = r->next)
                 xml_text(xml_at(r, "t"), &words);
+        }
         if (words.n) {
             markup_item(m, "-");
             markup_text(m, buf_span(&words), 0);

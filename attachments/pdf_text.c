@@ -211,6 +211,9 @@ void pdf_text_write(struct span laid_out, struct span in_order, struct buf *out)
         struct span page = cut(&laid_out, '\f'), other = cut(&in_order, '\f');
         if (number > 1)
             buf_printf(out, "\n\n<!-- Page %zu -->\n\n", number);
+        size_t before = out->n;
         write_page(both && has_two_columns(page) ? other : page, out);
+        if (out->n == before)
+            buf_adds(out, "(no text on this page)");
     }
 }

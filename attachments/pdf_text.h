@@ -16,8 +16,9 @@ bool pdf_text_has_columns(struct span laid_out);
 /*
  * Appends the pages, parted by "<!-- Page N -->" between empty lines. A page of two columns is taken from
  * `in_order` (the same document in reading order; when it has not as many pages, it is not used), all others
- * from `laid_out` with runs of blanks cut to four. Words that a soft hyphen parted are joined. Characters
- * that no text holds are left out, and what is not UTF-8 becomes U+FFFD.
+ * from `laid_out` with runs of blanks cut to four. A page without text says so: it may be a picture of some.
+ * Words that a soft hyphen parted are joined. Characters that no text holds are left out, and what is not
+ * UTF-8 becomes U+FFFD.
  */
 void pdf_text_write(struct span laid_out, struct span in_order, struct buf *out);
 

@@ -68,6 +68,8 @@ static void put(struct rtf *r, struct span text)
         return;
     case RTF_FOOTNOTE:
     case RTF_COMMENT:
+    case RTF_HEADER:
+    case RTF_FOOTER:
     case RTF_AUTHOR:
         if (buf_add(&r->notes, text))
             extraction_fail(r->x, RENDER_LIMIT, "has more than %d KiB of notes and comments.", NOTES / 1024);
@@ -190,6 +192,8 @@ static void end_destination(struct rtf *r, enum rtf_destination destination)
         return;
     case RTF_FOOTNOTE:
     case RTF_COMMENT:
+    case RTF_HEADER:
+    case RTF_FOOTER:
         rtf_end_note(r);
         return;
     case RTF_PICTURE:
@@ -235,12 +239,11 @@ static void enter_destination(struct rtf *r, enum rtf_destination destination)
         return;
     }
     /* A note in a note is text of it; a text box in one is, too. */
-    bool in_note = g->destination == RTF_FOOTNOTE || g->destination == RTF_COMMENT;
-    if (in_note && (destination == RTF_BODY || destination == RTF_FOOTNOTE || destination == RTF_COMMENT))
+    if (rtf_is_note(g->destination) && (destination == RTF_BODY || rtf_is_note(destination)))
         return;
     g->destination = destination;
-    if (destination == RTF_FOOTNOTE || destination == RTF_COMMENT)
-        rtf_begin_note(r, destination == RTF_COMMENT);
+    if (rtf_is_note(destination))
+        rtf_begin_note(r, destination);
     else if (destination == RTF_AUTHOR)
         r->author = r->notes.n;
     else if (destination == RTF_PICTURE)

@@ -19,6 +19,8 @@ enum rtf_destination {
     RTF_LIST_TEXT,   /* a paragraph's number or bullet, as it would be printed */
     RTF_FOOTNOTE,
     RTF_COMMENT,
+    RTF_HEADER,
+    RTF_FOOTER,
     RTF_AUTHOR, /* of the next comment */
     RTF_PICTURE
 };
@@ -77,10 +79,11 @@ struct rtf_group {
     bool twice;          /* its next group is skipped */
 };
 
-/* A footnote or a comment, which is written at the end. */
+/* A footnote, a comment, a header or a footer, which is written at the end. */
 struct rtf_note {
-    bool comment;
+    enum rtf_destination kind;
     size_t author, text, end; /* in rtf.notes */
+    unsigned number;          /* in the text; 0: it is not named there */
 };
 
 struct rtf {
@@ -117,7 +120,7 @@ struct rtf {
     /* of the notes */
     struct buf notes, note_list; /* struct rtf_note */
     size_t author;
-    unsigned footnotes, pictures;
+    unsigned pictures;
     enum rtf_picture picture;
 };
 
@@ -135,7 +138,8 @@ void rtf_block(struct rtf *r, const struct rtf_word *w, long parameter);
 void rtf_picture(struct rtf *r);
 /* The link of a field whose instruction was caught. */
 void rtf_begin_result(struct rtf *r);
-void rtf_begin_note(struct rtf *r, bool comment);
+bool rtf_is_note(enum rtf_destination destination);
+void rtf_begin_note(struct rtf *r, enum rtf_destination kind);
 void rtf_end_note(struct rtf *r);
 /* Number or bullet of the paragraph, from what was caught. */
 void rtf_take_marker(struct rtf *r);

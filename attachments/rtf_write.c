@@ -1,6 +1,7 @@
 /* Paragraphs, lists, tables, links and notes of an RTF document. */
 #include <stdio.h>
 
+#include "attachments/office_margin.h"
 #include "attachments/rtf.h"
 
 /* ---- tables ---- */
@@ -94,7 +95,7 @@ static void begin_paragraph(struct rtf *r)
             open_cell(r);
     } else {
         end_table(r);
-        if (r->marker[0])
+        if (r->marker[0] && !r->heading) /* a heading is no item of a list */
             begin_item(r);
         else
             leave_lists(r, 0);
@@ -241,14 +242,20 @@ void rtf_begin_result(struct rtf *r)
     markup_link(r->m, buf_span(&r->url));
 }
 
-void rtf_begin_note(struct rtf *r, bool comment)
+bool rtf_is_note(enum rtf_destination destination)
+{
+    return destination == RTF_FOOTNOTE || destination == RTF_COMMENT || destination == RTF_HEADER ||
+           destination == RTF_FOOTER;
+}
+
+void rtf_begin_note(struct rtf *r, enum rtf_destination kind)
 {
     struct rtf_note note = {
-        .comment = comment, .author = comment ? r->author : r->notes.n, .text = r->notes.n};
-    if (!comment) {
+        .kind = kind, .author = kind == RTF_COMMENT ? r->author : r->notes.n, .text = r->notes.n};
+    if (kind == RTF_FOOTNOTE) {
         rtf_body(r, SPAN_LIT(""), 0);
         if (!r->dropped)
-            markup_note(r->m, ++r->footnotes);
+            markup_note(r->m, note.number = markup_note_next(r->m));
     }
     buf_addn(&r->note_list, &note, sizeof note);
 }
@@ -275,19 +282,19 @@ void rtf_end_note(struct rtf *r)
     buf_addn(&r->note_list, &note, sizeof note);
 }
 
-static void write_note(struct rtf *r, const struct rtf_note *note, unsigned number)
+static void write_note(struct rtf *r, const struct rtf_note *note)
 {
     char head[32];
     struct span all = buf_span(&r->notes), text = span_of(all.p + note->text, note->end - note->text),
                 author = span_of(all.p + note->author, note->text - note->author);
-    if (note->comment) {
+    if (note->kind == RTF_COMMENT) {
         markup_quote(r->m);
         markup_begin(r->m, MARKUP_PARAGRAPH, 0);
         markup_text(r->m, author.n ? SPAN_LIT("Comment (") : SPAN_LIT("Comment"), 0);
         markup_text(r->m, author, 0);
         markup_text(r->m, author.n ? SPAN_LIT("): ") : SPAN_LIT(": "), 0);
     } else {
-        snprintf(head, sizeof head, "[^%u]:", number);
+        snprintf(head, sizeof head, "[^%u]:", note->number);
         markup_item(r->m, head);
         markup_begin(r->m, MARKUP_PARAGRAPH, 0);
     }
@@ -300,16 +307,24 @@ static void write_note(struct rtf *r, const struct rtf_note *note, unsigned numb
 
 void rtf_finish(struct rtf *r)
 {
-    unsigned number = 0;
     end_paragraph(r);
     end_table(r);
     leave_lists(r, 0);
-    for (size_t pass = 0; pass < 2; pass++)
+    static const enum rtf_destination kinds[] = {RTF_FOOTNOTE, RTF_COMMENT, RTF_HEADER, RTF_FOOTER};
+    struct buf seen;
+    buf_init(&seen, 1 << 20);
+    for (size_t pass = 0; pass < sizeof kinds / sizeof kinds[0]; pass++)
         for (size_t i = 0; i < r->note_list.n / sizeof(struct rtf_note); i++) {
             struct rtf_note note = note_at(r, i);
             if (note.end < note.text)
                 note.end = r->notes.n; /* the document ends inside of it */
-            if (note.comment == (pass == 1))
-                write_note(r, &note, ++number);
+            if (note.kind != kinds[pass])
+                continue;
+            if (note.kind == RTF_COMMENT || note.number)
+                write_note(r, &note);
+            else if (note.kind != RTF_FOOTNOTE)
+                office_margin_write(r->m, &seen, note.kind == RTF_HEADER ? "Header" : "Footer",
+                                    span_of(buf_span(&r->notes).p + note.text, note.end - note.text));
         }
+    buf_free(&seen);
 }

@@ -2,7 +2,7 @@
 #define ATTACHMENTS_SHEET_H
 /*
  * What the readers of a workbook's pieces share (ISO/IEC 29500-1, 18); extract_xlsx.c is the outside. Sheets
- * and shared strings are read as events: only cells that hold something are kept, 16 bytes each and their
+ * and shared strings are read as events: only cells that hold something are kept, 20 bytes each and their
  * text.
  */
 #include "attachments/markup.h"
@@ -15,6 +15,7 @@ enum {
     SHEET_COLUMNS = 16384,
     SHEET_CELLS = 1000000,         /* with something in them, of one sheet, repeated merged ones included */
     SHEET_MERGES = 200000,         /* of one sheet */
+    SHEET_LINKS = 100000,          /* of one sheet */
     SHEET_STRINGS = 2000000,       /* shared ones of a workbook */
     SHEET_TEXT = 32 * 1024 * 1024, /* of shared strings, and of one sheet's cells */
     SHEET_FORMATS = 65536,         /* numbers of formats that are known */
@@ -28,6 +29,15 @@ struct sheet_cell {
     uint32_t row, at, n; /* row from 0; the text's place, with SHEET_SHARED the string's */
     uint16_t column;     /* from 0 */
     uint16_t shared;     /* the text is a shared string */
+    uint32_t link;       /* from 1; 0: none */
+};
+
+/* Where a group of cells leads to. */
+struct sheet_link {
+    uint32_t first_row, last_row;
+    uint16_t first_column, last_column;
+    uint32_t at, n; /* the address, in the sheet's text */
+    uint32_t shown; /* bytes behind it: what is shown in a cell without text; 0: the address */
 };
 
 struct sheet_merge {
@@ -53,7 +63,10 @@ struct sheet {
     struct sheet_book *book;
     struct buf cells;  /* struct sheet_cell, by row and column once sheet_read is done */
     struct buf merges; /* struct sheet_merge */
+    struct buf links;  /* struct sheet_link */
     struct buf text;
+    struct buf around; /* lines for behind the tables: headers and footers of its pages, objects */
+    const struct office_relations *relations;
     bool sorted;
 };
 
@@ -65,7 +78,20 @@ void sheet_string_write(struct buf *out, struct span stored);
 /* "B4" as row and column from 0; -1: no cell of a sheet. *end is what follows. */
 int sheet_reference(const char *text, uint32_t *row, uint16_t *column, const char **end);
 
+/* "A1" or "A1:B2"; -1: not cells of a sheet. */
+int sheet_range(const char *text, struct sheet_merge *range);
 int sheet_read(struct sheet *s, const char *part);
+/* What a `hyperlink` element says. -1: refused. */
+int sheet_link(struct sheet *s, const char *const *attributes);
+/* The address that a formula leads to by its own words, HYPERLINK("address"; …), for one cell. */
+int sheet_link_of_formula(struct sheet *s, struct span formula, uint32_t row, uint16_t column);
+/* Gives cells their links; what leads somewhere and is empty gets a text. The cells must be in order and may
+ * be so no more afterwards (s->sorted). */
+int sheet_links_set(struct sheet *s);
+/* The address; empty: none. */
+struct span sheet_link_target(const struct sheet *s, const struct sheet_cell *cell);
+/* A header or footer of the printed pages (18.3.1.46) without its codes, as a line of s->around. */
+void sheet_margin(struct sheet *s, const char *name, struct span coded);
 struct span sheet_text(const struct sheet *s, const struct sheet_cell *cell);
 /* Gives merged cells their text, splits the sheet at empty rows and columns, and writes the tables. Answers
  * how many, or -1. */

@@ -96,6 +96,18 @@ static void write_text(struct buf *out, struct span text)
     }
 }
 
+/* The address is not said twice. */
+static void write_cell(struct splitter *p, const struct sheet_cell *cell)
+{
+    struct span text = sheet_text(p->sheet, cell), target = sheet_link_target(p->sheet, cell);
+    bool linked = target.n && !(target.n == text.n && !memcmp(target.p, text.p, text.n));
+    if (linked)
+        buf_addc(&p->table, '[');
+    write_text(&p->table, text);
+    if (linked)
+        markup_target(&p->table, target, true);
+}
+
 /* Cells of one table, by row and column. */
 static void write_table(struct splitter *p, const struct sheet_cell *cells, size_t n)
 {
@@ -113,7 +125,7 @@ static void write_table(struct splitter *p, const struct sheet_cell *cells, size
             for (; i < n && cells[i].row == row && cells[i].column == column; i++)
                 if (i + 1 == n || cells[i + 1].row != row ||
                     cells[i + 1].column != column) /* the last one stays */
-                    write_text(&p->table, sheet_text(p->sheet, &cells[i]));
+                    write_cell(p, &cells[i]);
             buf_adds(&p->table, " |");
         }
         if (row == cells[0].row) {
@@ -181,6 +193,11 @@ static void split_rows(struct splitter *p, struct sheet_cell *cells, size_t n, b
 int sheet_write(struct sheet *s)
 {
     if (!s->sorted && count_of(s))
+        qsort(cells_of(s), count_of(s), sizeof(struct sheet_cell), by_place);
+    s->sorted = true;
+    if (sheet_links_set(s))
+        return -1;
+    if (!s->sorted)
         qsort(cells_of(s), count_of(s), sizeof(struct sheet_cell), by_place);
     if (fill_merges(s))
         return -1;

@@ -3,7 +3,7 @@
 
 #include "attachments/sheet.h"
 
-enum inside { NOTHING, VALUE, FORMULA, INLINE };
+enum inside { NOTHING, VALUE, FORMULA, INLINE, MARGIN };
 
 struct reader {
     struct sheet *sheet;
@@ -12,7 +12,7 @@ struct reader {
     uint32_t column; /* of the next cell without a reference */
     bool in_row, in_cell, has_value;
     enum inside inside;
-    unsigned phonetic;
+    unsigned phonetic, fallback; /* open ones */
     /* Of the open cell: */
     uint32_t cell_row;
     uint16_t cell_column;
@@ -95,21 +95,57 @@ static int open_cell(struct reader *r, const char *const *attributes)
     return 0;
 }
 
+int sheet_range(const char *text, struct sheet_merge *range)
+{
+    const char *end = "";
+    if (sheet_reference(text, &range->first_row, &range->first_column, &end))
+        return -1;
+    range->last_row = range->first_row;
+    range->last_column = range->first_column;
+    if (*end &&
+        (*end != ':' || sheet_reference(end + 1, &range->last_row, &range->last_column, &end) || *end))
+        return -1;
+    return range->last_row < range->first_row || range->last_column < range->first_column ? -1 : 0;
+}
+
 static int merge(struct reader *r, const char *reference)
 {
     struct sheet_merge m;
-    const char *end = "";
-    if (!reference || sheet_reference(reference, &m.first_row, &m.first_column, &end))
+    if (!reference || sheet_range(reference, &m))
         return no_cell(r, reference ? reference : "");
-    m.last_row = m.first_row;
-    m.last_column = m.first_column;
-    if (*end && (*end != ':' || sheet_reference(end + 1, &m.last_row, &m.last_column, &end) || *end))
-        return no_cell(r, reference);
-    if (m.last_row < m.first_row || m.last_column < m.first_column)
-        return no_cell(r, reference);
     if (buf_addn(&r->sheet->merges, &m, sizeof m))
         return extraction_fail(r->book->x, RENDER_LIMIT, "merges more than %d groups of cells in one sheet.",
                                SHEET_MERGES);
+    return 0;
+}
+
+static bool is_margin(const char *name)
+{
+    static const char *const names[] = {"oddHeader", "evenHeader", "firstHeader",
+                                        "oddFooter", "evenFooter", "firstFooter"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+/* What stands behind the cells. */
+static int open_other(struct reader *r, const char *name, const char *const *attributes)
+{
+    if (!strcmp(name, "mergeCell"))
+        return merge(r, xml_attribute(attributes, "ref"));
+    if (!strcmp(name, "hyperlink"))
+        return sheet_link(r->sheet, attributes);
+    if (!strcmp(name, "Fallback"))
+        r->fallback++;
+    else if (is_margin(name)) {
+        r->inside = MARGIN;
+        buf_reset(&r->value);
+    } else if (!strcmp(name, "oleObject") && !r->fallback) {
+        const char *program = xml_attribute(attributes, "progId");
+        buf_printf(&r->sheet->around, "(embedded object: %s)\n",
+                   extraction_name(span_str(program ? program : "unknown")).text);
+    }
     return 0;
 }
 
@@ -121,10 +157,8 @@ static int open(void *user, const char *qualified, const char *const *attributes
         return open_cell(r, attributes);
     if (!strcmp(name, "row"))
         return open_row(r, attributes);
-    if (!strcmp(name, "mergeCell"))
-        return merge(r, xml_attribute(attributes, "ref"));
     if (!r->in_cell)
-        return 0;
+        return open_other(r, name, attributes);
     if (!strcmp(name, "v")) {
         r->inside = VALUE;
         r->has_value = true;
@@ -144,7 +178,7 @@ static int open(void *user, const char *qualified, const char *const *attributes
 static int text(void *user, struct span bytes)
 {
     struct reader *r = user;
-    if (r->inside == VALUE || r->inside == INLINE)
+    if (r->inside == VALUE || r->inside == INLINE || r->inside == MARGIN)
         return buf_add(&r->value, bytes);
     return r->inside == FORMULA ? buf_add(&r->formula, bytes) : 0;
 }
@@ -250,6 +284,8 @@ static int close_cell(struct reader *r)
     r->in_cell = false;
     if (keep_formula(r))
         return -1;
+    if (sheet_link_of_formula(s, buf_span(&r->formula), r->cell_row, r->cell_column))
+        return -1;
     struct sheet_cell cell = {.at = (uint32_t)s->text.n};
     if (value(r, &cell))
         return -1;
@@ -283,6 +319,12 @@ static int close(void *user, const char *qualified)
         r->inside = NOTHING;
     else if (!strcmp(name, "rPh") && r->phonetic)
         r->phonetic--;
+    else if (!strcmp(name, "Fallback") && r->fallback)
+        r->fallback--;
+    else if (r->inside == MARGIN && is_margin(name)) {
+        r->inside = NOTHING;
+        sheet_margin(r->sheet, strstr(name, "Header") ? "Header" : "Footer", buf_span(&r->value));
+    }
     return 0;
 }
 

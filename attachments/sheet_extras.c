@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "attachments/office_chart.h"
+#include "attachments/office_diagram.h"
 #include "attachments/sheet.h"
 
 static void comment(struct sheet_book *b, const char *reference, const char *author, struct span text)
@@ -132,6 +133,10 @@ static int drawn(struct drawing *d, const struct xml_node *node, const char *alt
             r = office_relation_by_id(&d->relations, xml_get_prefixed(c, "id"));
             if (r && !r->external && office_chart_write(d->book->archive, r->target, m))
                 return -1;
+        } else if (!strcmp(c->name, "relIds")) {
+            r = office_relation_by_id(&d->relations, xml_get(c, "dm"));
+            if (r && !r->external && office_diagram_write(d->book->archive, r->target, m))
+                return -1;
         } else if (!strcmp(c->name, "blip")) {
             r = office_relation_by_id(&d->relations, xml_get(c, "embed"));
             markup_begin(m, MARKUP_PARAGRAPH, 0);
@@ -142,8 +147,11 @@ static int drawn(struct drawing *d, const struct xml_node *node, const char *alt
             for (const struct xml_node *p = c->first; p; p = p->next) {
                 struct buf text;
                 buf_init(&text, EXTRACT_TEXT);
-                for (const struct xml_node *run = xml_is(p, "p") ? p->first : NULL; run; run = run->next)
+                for (const struct xml_node *run = xml_is(p, "p") ? p->first : NULL; run; run = run->next) {
+                    if (xml_is(run, "br"))
+                        buf_addc(&text, ' ');
                     xml_text(xml_at(run, "t"), &text);
+                }
                 markup_begin(m, MARKUP_PARAGRAPH, 0);
                 markup_text(m, buf_span(&text), 0);
                 markup_end(m);

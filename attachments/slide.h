@@ -7,6 +7,7 @@
 #include "attachments/markup.h"
 #include "attachments/office_package.h"
 #include "attachments/xml.h"
+#include "base/span.h"
 
 enum {
     SLIDE_LEVELS = 9,    /* of a list (ST_TextIndentLevelType) */
@@ -22,6 +23,10 @@ struct slide {
     struct office_relations relations; /* of the part that is read */
     /* Where placeholders get their places from; NULL: not there. */
     const struct xml_node *layout, *master;
+    /* Parts of all slides in their order, for links from one to another. */
+    const char *const *slides;
+    unsigned n_slides;
+    struct span link; /* of the shape that is written, around runs without one of their own */
 };
 
 /* How the paragraphs of a text body are written. */
@@ -33,6 +38,9 @@ enum slide_body {
 /* ---- slide_text.c ---- */
 
 /* A text body (txBody): paragraphs and lists. */
+/* The address that a click on something leads to, in s->memory: where it is, or "#slide-3" within the show;
+ * empty: nowhere. `click` is a hlinkClick, NULL is fine. */
+struct span slide_link(const struct slide *s, const struct xml_node *click);
 void slide_text(struct slide *s, const struct xml_node *body, enum slide_body kind);
 /* All of it as one heading. */
 void slide_heading(struct slide *s, const struct xml_node *body, unsigned level);
@@ -45,6 +53,8 @@ bool slide_has_text(const struct xml_node *body);
 int slide_shapes(struct slide *s, const struct xml_node *tree);
 /* Type of a shape's placeholder: "title", "body" …; NULL: it is none. */
 const char *slide_placeholder(const struct xml_node *shape);
+/* Whether a placeholder is a number, a date, a footer or a header. */
+bool slide_is_furniture(const char *placeholder);
 
 /* ---- slide_table.c ---- */
 

@@ -18,6 +18,7 @@ struct shapes {
     struct slide *slide;
     struct shape *list;
     size_t n;
+    unsigned hidden; /* that are left out */
 };
 
 /* How a group's own coordinates become the slide's (20.1.7.5): x' = (x - from) * size / own + to. */
@@ -125,11 +126,14 @@ static int add(struct shapes *all, const struct xml_node *node, struct frame f, 
         return collect(all, choice ? choice : xml_at(node, "Fallback"), f, depth);
     }
     if (!strcmp(node->name, "grpSp"))
-        return is_hidden(node) ? 0 : collect(all, node, inside(f, node), depth + 1);
-    if ((strcmp(node->name, "sp") != 0 && strcmp(node->name, "pic") != 0 &&
-         strcmp(node->name, "graphicFrame") != 0) ||
-        is_hidden(node))
+        return is_hidden(node) ? (all->hidden++, 0) : collect(all, node, inside(f, node), depth + 1);
+    if (strcmp(node->name, "sp") != 0 && strcmp(node->name, "pic") != 0 &&
+        strcmp(node->name, "graphicFrame") != 0)
         return 0;
+    if (is_hidden(node)) {
+        all->hidden++;
+        return 0;
+    }
     if (all->n == SLIDE_SHAPES)
         return extraction_fail(all->slide->x, RENDER_LIMIT, "has a slide with more than %d shapes.",
                                SLIDE_SHAPES);
@@ -159,10 +163,10 @@ static bool is_title(const struct shape *s)
     return s->placeholder && (!strcmp(s->placeholder, "title") || !strcmp(s->placeholder, "ctrTitle"));
 }
 
-static bool is_furniture(const struct shape *s)
+bool slide_is_furniture(const char *placeholder)
 {
-    return s->placeholder && (!strcmp(s->placeholder, "sldNum") || !strcmp(s->placeholder, "dt") ||
-                              !strcmp(s->placeholder, "ftr") || !strcmp(s->placeholder, "hdr"));
+    return placeholder && (!strcmp(placeholder, "sldNum") || !strcmp(placeholder, "dt") ||
+                           !strcmp(placeholder, "ftr") || !strcmp(placeholder, "hdr"));
 }
 
 static int compare(const void *a, const void *b)
@@ -186,8 +190,20 @@ static void picture(struct slide *s, const struct xml_node *node)
     if (!alt || !*alt)
         alt = xml_get(name, "name");
     markup_begin(s->m, MARKUP_PARAGRAPH, 0);
+    markup_link(s->m, s->link);
     markup_image(s->m, span_str(alt ? alt : ""), span_str(r ? office_base_name(r->target) : ""));
+    markup_link_end(s->m);
     markup_end(s->m);
+}
+
+/* What another program put there: its picture, if there is one; its own file is not read. */
+static void embedded(struct slide *s, const struct xml_node *object)
+{
+    const char *program = xml_get(object, "progId");
+    const struct xml_node *shown = xml_find(object, "pic");
+    if (shown)
+        picture(s, shown);
+    markup_line(s->m, "(embedded object: %s)", extraction_name(span_str(program ? program : "unknown")).text);
 }
 
 static int graphic(struct slide *s, const struct xml_node *node)
@@ -197,6 +213,8 @@ static int graphic(struct slide *s, const struct xml_node *node)
         office_relation_by_id(&s->relations, xml_get_prefixed(xml_at(data, "chart"), "id"));
     const struct office_relation *diagram =
         office_relation_by_id(&s->relations, xml_get_prefixed(xml_at(data, "relIds"), "dm"));
+    if (xml_find(data, "oleObj"))
+        embedded(s, xml_find(data, "oleObj"));
     if (table)
         slide_table(s, table);
     if (chart && !chart->external && archive_find(s->archive, chart->target) &&
@@ -210,8 +228,9 @@ static int graphic(struct slide *s, const struct xml_node *node)
 static int write(struct slide *s, const struct shape *shape)
 {
     const struct xml_node *body = xml_at(shape->node, "txBody");
-    if (is_furniture(shape))
+    if (slide_is_furniture(shape->placeholder))
         return 0;
+    s->link = slide_link(s, xml_at(properties(shape->node), "cNvPr/hlinkClick"));
     if (is_title(shape))
         slide_heading(s, body, 1);
     else if (xml_is(shape->node, "pic"))
@@ -234,6 +253,9 @@ int slide_shapes(struct slide *s, const struct xml_node *tree)
     qsort(all.list, all.n, sizeof *all.list, compare);
     for (size_t i = 0; i < all.n && answer == 0; i++)
         answer = write(s, &all.list[i]);
+    s->link = SPAN_LIT("");
+    if (all.hidden && answer == 0)
+        markup_line(s->m, "(%u hidden shape%s left out)", all.hidden, all.hidden == 1 ? "" : "s");
     xfree(all.list);
     return answer;
 }

@@ -38,16 +38,29 @@ static void say(struct slide *s, const struct xml_node *t, unsigned look)
     buf_free(&words);
 }
 
+struct span slide_link(const struct slide *s, const struct xml_node *click)
+{
+    const struct office_relation *to = office_relation_by_id(&s->relations, xml_get_prefixed(click, "id"));
+    if (!to || to->external)
+        return span_str(to ? to->target : NULL);
+    for (unsigned i = 0; i < s->n_slides; i++)
+        if (!strcmp(s->slides[i], to->target)) {
+            char place[24];
+            snprintf(place, sizeof place, "#slide-%u", i + 1);
+            return arena_copy(s->memory, span_str(place));
+        }
+    return SPAN_LIT("");
+}
+
 static void run(struct slide *s, const struct xml_node *r)
 {
     const struct xml_node *rPr = xml_at(r, "rPr");
-    const struct office_relation *link =
-        office_relation_by_id(&s->relations, xml_get_prefixed(xml_at(rPr, "hlinkClick"), "id"));
-    bool linked = link && link->external;
-    if (linked)
-        markup_link(s->m, span_str(link->target));
+    struct span link = slide_link(s, xml_at(rPr, "hlinkClick"));
+    if (!link.n)
+        link = s->link;
+    markup_link(s->m, link);
     say(s, xml_at(r, "t"), look_of(rPr));
-    if (linked)
+    if (link.n)
         markup_link_end(s->m);
 }
 

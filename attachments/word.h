@@ -11,10 +11,24 @@
 enum {
     WORD_LEVELS = 9,  /* of a list */
     WORD_FIELDS = 32, /* fields inside one another */
+    WORD_NOTES = 20000,
     WORD_NONE = -1,
 };
 
 /* ---- styles ---- */
+
+/* How runs look: MARKUP_ bits and the ones below. */
+enum {
+    WORD_DOUBLE = 256, /* struck twice; shows as MARKUP_STRIKE */
+    WORD_HIDDEN = 512,
+    WORD_RAISED = 1024, /* moved up from its line by some points; shows as MARKUP_SUPER */
+    WORD_LOWERED = 2048,
+    /* Those whose levels of styles do not replace each other but are added up (17.7.3). */
+    WORD_TOGGLES = MARKUP_BOLD | MARKUP_ITALIC | MARKUP_STRIKE | WORD_HIDDEN,
+};
+struct word_look {
+    unsigned on, says; /* bits that are on, and those that something is said about */
+};
 
 struct word_style {
     const char *id;
@@ -22,20 +36,29 @@ struct word_style {
     int heading;          /* 1 to 9; 0: none, WORD_NONE: not said */
     int number, level;    /* numId and its level; WORD_NONE: not said */
     long left;            /* indent, twentieths of a point; WORD_NONE: not said */
-    unsigned look, says;  /* MARKUP_ bits that are on, and those that it says something about */
-    int hidden;           /* 0, 1, WORD_NONE: not said */
+    struct word_look look;
     bool title, quote, code, resolved;
 };
 
 struct word_styles {
-    struct word_style *list; /* by id */
+    struct word_style *list;             /* by id */
+    const struct word_style *paragraph;  /* of paragraphs that name none; may say nothing, never NULL */
+    const struct word_style *characters; /* of runs, likewise */
     size_t n;
+    struct word_look defaults;
 };
 
 /* Whether an on/off property is on, off or (NULL) not there: 1, 0, WORD_NONE. */
 int word_switch(const struct xml_node *property);
-/* What run properties say: bits that are on in *look, all that they mention in *says; *hidden as above. */
-void word_look(const struct xml_node *rPr, unsigned *look, unsigned *says, int *hidden);
+/* What run properties say, over what *look says already. */
+void word_look_read(const struct xml_node *rPr, struct word_look *look);
+/* Of a table's style and a paragraph's: what its place says already (a quote, the head of a table) it does
+ * not say again. NULL says nothing. */
+struct word_look word_look_in_place(const struct word_style *style, bool place_says_it);
+/* How a run looks in the end, as bits: the document's defaults, the styles of its table and its paragraph,
+ * its own style, and what the run itself says, which counts most. */
+unsigned word_look_of(const struct word_styles *s, struct word_look table, struct word_look paragraph,
+                      const struct xml_node *rPr);
 /* A document without the part has no styles. */
 int word_styles_read(struct archive *a, const char *part, struct arena *memory, struct word_styles *s);
 /* With what it inherits; an unknown or NULL id has a style that says nothing. */
@@ -76,6 +99,8 @@ struct word_flow {
     bool code, quote, joined; /* joined: the mark of the last paragraph is deleted, the next one goes on */
     unsigned items;           /* list items that are open */
     long lefts[WORD_LEVELS];  /* where their text begins */
+    const struct word_style *table; /* that it is in; NULL: none */
+    bool head;                      /* in the first row of it */
 };
 
 struct word_field {
@@ -93,6 +118,7 @@ struct word_later {
 struct word_note {
     bool end;
     long id;
+    unsigned number; /* in the text */
 };
 
 struct word {
@@ -103,7 +129,8 @@ struct word {
     struct office_relations relations; /* of the part that is read now */
     struct word_styles styles;
     struct word_numbering numbering;
-    struct buf notes; /* struct word_note, in the order of their numbers, from 1 */
+    struct buf notes; /* struct word_note, in the order of their numbers */
+    unsigned depth;   /* of documents inside one another; 0: the outermost */
     struct word_flow flow;
     struct word_field fields[WORD_FIELDS];
     unsigned n_fields, deep_fields;
@@ -121,6 +148,11 @@ void word_flow_end(struct word *w);
 /* A flow of its own, inside of what is open. */
 int word_flow(struct word *w, const struct xml_node *node);
 int word_table(struct word *w, const struct xml_node *node);
+/* A file of another kind whose text stands here (altChunk): HTML, text, RTF, Word again; others are refused.
+ */
+int word_chunk(struct word *w, const struct xml_node *node);
+/* A whole document (extract_docx.c). -1: refused; where x does not say why, it is damaged. */
+int word_document(struct archive *a, struct markup *m, struct extraction *x, unsigned depth);
 /* The runs and everything else in a paragraph. */
 int word_runs(struct word *w, const struct xml_node *node, const struct word_style *paragraph);
 /* A drawing or an old picture: names pictures, puts off text boxes and charts. */
@@ -133,6 +165,8 @@ const struct xml_node *word_alternative(const struct xml_node *node);
 bool word_is_gone(const struct xml_node *node);
 /* Notes that were referred to, and comments, at the end. */
 int word_notes(struct word *w, const struct office_relations *document);
+/* Headers and footers, behind the notes. */
+int word_margins(struct word *w, const struct office_relations *document);
 void word_note_reference(struct word *w, bool end, const char *id);
 /* Ends fields down to `depth`. */
 void word_fields_end(struct word *w, unsigned depth);

@@ -26,7 +26,8 @@ static long number_of(const struct xml_node *node, const char *attribute, long o
 static struct paragraph describe(struct word *w, const struct xml_node *node)
 {
     const struct xml_node *pPr = xml_at(node, "pPr"), *ind = xml_at(pPr, "ind");
-    struct paragraph p = {.style = word_style_find(&w->styles, xml_get(xml_at(pPr, "pStyle"), "val"))};
+    const char *style = xml_get(xml_at(pPr, "pStyle"), "val");
+    struct paragraph p = {.style = style ? word_style_find(&w->styles, style) : w->styles.paragraph};
     long outline = number_of(xml_at(pPr, "outlineLvl"), "val", WORD_NONE);
     p.heading = outline >= 0 && outline < 9 ? (int)outline + 1 : outline == 9 ? 0 : p.style->heading;
     if (p.heading <= 0)
@@ -81,7 +82,7 @@ int word_flow(struct word *w, const struct xml_node *node)
     struct word_flow around = w->flow;
     struct word_later *later = w->later, **later_end = w->later_end;
     unsigned depth = w->n_fields;
-    w->flow = (struct word_flow){0};
+    w->flow = (struct word_flow){.table = around.table, .head = around.head};
     w->later = NULL;
     w->later_end = &w->later;
     int answer = word_blocks(w, node);
@@ -219,7 +220,7 @@ static int write_later(struct word *w)
 static int paragraph(struct word *w, const struct xml_node *node)
 {
     struct paragraph p = describe(w, node);
-    if (p.style->hidden == 1 && !xml_find(node, "vanish"))
+    if ((p.style->look.on & WORD_HIDDEN) && !xml_find(node, "vanish") && !xml_find(node, "rStyle"))
         return 0;
     if (!w->flow.joined)
         begin_paragraph(w, node, &p);
@@ -271,9 +272,14 @@ int word_block(struct word *w, const struct xml_node *node)
     if (!strcmp(node->name, "AlternateContent"))
         return word_blocks(w, word_alternative(node));
     if (!strcmp(node->name, "altChunk"))
-        return extraction_fail(
-            w->x, RENDER_INVALID,
-            "holds text as an embedded document, which is not read; open it and save it anew.");
+        return word_chunk(w, node);
+    if (!strcmp(node->name, "subDoc")) {
+        const struct office_relation *r = office_relation_by_id(&w->relations, xml_get_prefixed(node, "id"));
+        word_flow_end(w);
+        markup_line(w->m, "(The document %s belongs here; it is not part of this file.)",
+                    extraction_name(span_str(office_base_name(r ? r->target : ""))).text);
+        return 0;
+    }
     if (!strcmp(node->name, "sectPr") || !strcmp(node->name, "sdtPr"))
         return 0;
     return word_blocks(w, node);

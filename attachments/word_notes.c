@@ -4,8 +4,6 @@
 
 #include "attachments/word.h"
 
-enum { NOTES = 100000 };
-
 static struct word_note *notes(struct word *w)
 {
     return (struct word_note *)(void *)(w->notes.data + w->notes.start);
@@ -16,20 +14,20 @@ static unsigned number_of(struct word *w, bool end, long id)
     size_t n = w->notes.n / sizeof(struct word_note);
     for (size_t i = 0; i < n; i++)
         if (notes(w)[i].id == id && notes(w)[i].end == end)
-            return (unsigned)i + 1;
+            return notes(w)[i].number;
     return 0;
 }
 
 void word_note_reference(struct word *w, bool end, const char *id)
 {
-    struct word_note note = {end, id ? strtol(id, NULL, 10) : 0};
+    struct word_note note = {end, id ? strtol(id, NULL, 10) : 0, 0};
     unsigned number = number_of(w, end, note.id);
-    if (!number && buf_addn(&w->notes, &note, sizeof note) == 0)
-        number = (unsigned)(w->notes.n / sizeof note);
-    if (!number)
-        extraction_fail(w->x, RENDER_LIMIT, "has more than %zu notes.", w->notes.max / sizeof note);
-    else
-        markup_note(w->m, number);
+    if (!number) {
+        note.number = number = markup_note_next(w->m);
+        if (buf_addn(&w->notes, &note, sizeof note))
+            extraction_fail(w->x, RENDER_LIMIT, "has more than %d notes.", WORD_NOTES);
+    }
+    markup_note(w->m, number);
 }
 
 static int note(void *user, const struct xml_node *node)

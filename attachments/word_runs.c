@@ -4,10 +4,10 @@
 #include "attachments/office_math.h"
 #include "attachments/word.h"
 
-/* The style of runs that a paragraph's own style hides or shows in another way goes along. */
+/* What the styles around a run say of it goes along. */
 struct runs {
     struct word *w;
-    const struct word_style *paragraph;
+    struct word_look table, paragraph;
 };
 
 static int inside(struct runs *r, const struct xml_node *node);
@@ -36,22 +36,40 @@ void word_fields_end(struct word *w, unsigned depth)
         end_field(w);
 }
 
-/* HYPERLINK "address" \o "hint": the address; nothing for places in the document itself. */
-static struct span address_of(struct span code)
+/* The place in a document that is linked, from what follows its address: \l "place" \o "hint". */
+static struct span place_of(struct span code)
+{
+    const char *at = code.n ? memmem(code.p, code.n, "\\l \"", 4) : NULL;
+    if (!at)
+        return SPAN_LIT("");
+    struct span place = span_from(code, (size_t)(at - code.p) + 4);
+    const char *end = memchr(place.p, '"', place.n);
+    return span_of(place.p, end ? (size_t)(end - place.p) : 0);
+}
+
+/* HYPERLINK "address" \l "place" \o "hint": what it leads to; nothing for places in the document itself. */
+static bool address_of(struct span code, struct buf *url)
 {
     while (code.n && code.p[0] == ' ')
         code = span_from(code, 1);
     if (code.n < 10 || !span_is_nocase(span_of(code.p, 9), "HYPERLINK"))
-        return SPAN_LIT("");
+        return false;
     code = span_from(code, 9);
     while (code.n && code.p[0] == ' ')
         code = span_from(code, 1);
     if (code.n < 2 || code.p[0] == '\\')
-        return SPAN_LIT("");
+        return false;
     char end = code.p[0] == '"' ? '"' : ' ';
     code = span_from(code, end == '"');
     const char *close = memchr(code.p, end, code.n);
-    return span_of(code.p, close ? (size_t)(close - code.p) : code.n);
+    size_t n = close ? (size_t)(close - code.p) : code.n;
+    struct span place = place_of(span_from(code, n));
+    buf_add(url, span_of(code.p, n));
+    if (n && place.n && !memchr(code.p, '#', n)) {
+        buf_addc(url, '#');
+        buf_add(url, place);
+    }
+    return n > 0;
 }
 
 static void check_box_field(struct word *w, const struct xml_node *fldChar)
@@ -64,14 +82,31 @@ static void check_box_field(struct word *w, const struct xml_node *fldChar)
     markup_text(w->m, on == 1 ? SPAN_LIT("[x]") : SPAN_LIT("[ ]"), 0);
 }
 
+/* A drop-down list of a form has no result; what was chosen is the n-th of its entries. */
+static void list_field(struct word *w, const struct xml_node *fldChar)
+{
+    const struct xml_node *list = xml_at(fldChar, "ffData/ddList"), *entry = list ? list->first : NULL;
+    const char *chosen = xml_get(xml_at(list, "result"), "val");
+    if (!chosen)
+        chosen = xml_get(xml_at(list, "default"), "val");
+    unsigned long n = chosen ? strtoul(chosen, NULL, 10) : 0;
+    for (; entry; entry = entry->next)
+        if (xml_is(entry, "listEntry") && n-- == 0)
+            break;
+    if (xml_get(entry, "val"))
+        markup_text(w->m, span_str(xml_get(entry, "val")), 0);
+}
+
 static void field_character(struct word *w, const struct xml_node *node)
 {
     const char *type = xml_get(node, "fldCharType");
     if (!type)
         return;
     if (!strcmp(type, "begin")) {
-        if (!in_instruction(w))
+        if (!in_instruction(w)) {
             check_box_field(w, node);
+            list_field(w, node);
+        }
         if (w->n_fields == WORD_FIELDS) {
             w->deep_fields++;
             return;
@@ -84,11 +119,13 @@ static void field_character(struct word *w, const struct xml_node *node)
     } else if (!strcmp(type, "separate") && w->n_fields) {
         struct word_field *field = &w->fields[w->n_fields - 1];
         field->result = true;
-        struct span url = address_of(buf_span(&field->instruction));
-        if (url.n && !in_instruction(w)) {
-            markup_link(w->m, url);
+        struct buf url;
+        buf_init(&url, EXTRACT_TEXT);
+        if (!in_instruction(w) && address_of(buf_span(&field->instruction), &url)) {
+            markup_link(w->m, buf_span(&url));
             field->link = true;
         }
+        buf_free(&url);
     } else if (!strcmp(type, "end") && w->n_fields)
         end_field(w);
 }
@@ -146,11 +183,28 @@ static void put_off(struct word *w, struct word_later later)
     w->later_end = &at->next;
 }
 
+/* One whose file is not there still has a description. */
 static void picture(struct word *w, const char *id, const char *alt)
 {
     const struct office_relation *r = office_relation_by_id(&w->relations, id);
-    if (r)
-        markup_image(w->m, span_str(alt), span_str(r->external ? r->target : office_base_name(r->target)));
+    if (r || *alt)
+        markup_image(w->m, span_str(alt),
+                     span_str(!r            ? ""
+                              : r->external ? r->target
+                                            : office_base_name(r->target)));
+}
+
+/* What another program put there: its picture is named before it, its own file is not read. */
+static void embedded(struct word *w, const struct xml_node *node)
+{
+    const char *program = xml_get(node, "ProgID");
+    struct buf words;
+    if (program && !strncmp(program, "Equation", 8))
+        return;
+    buf_init(&words, 4096);
+    buf_printf(&words, " (embedded object: %.60s) ", program ? program : "unknown");
+    markup_text(w->m, buf_span(&words), 0);
+    buf_free(&words);
 }
 
 static const char *first_of(const char *a, const char *b)
@@ -181,7 +235,9 @@ void word_drawing(struct word *w, const struct xml_node *node, const char *alt)
         } else if (!strcmp(child->name, "relIds")) {
             if ((r = office_relation_by_id(&w->relations, xml_get(child, "dm"))) && !r->external)
                 put_off(w, (struct word_later){.diagram = r->target});
-        } else if (!strcmp(child->name, "textpath") && xml_get(child, "string"))
+        } else if (!strcmp(child->name, "OLEObject"))
+            embedded(w, child);
+        else if (!strcmp(child->name, "textpath") && xml_get(child, "string"))
             markup_text(w->m, span_str(xml_get(child, "string")), 0);
         else {
             /* What describes a picture stands beside the picture, before it. */
@@ -248,22 +304,24 @@ static int in_run(struct runs *r, const struct xml_node *node, unsigned look)
 
 static int run(struct runs *r, const struct xml_node *node)
 {
-    const struct xml_node *rPr = xml_at(node, "rPr");
-    const struct word_style *style = word_style_find(&r->w->styles, xml_get(xml_at(rPr, "rStyle"), "val"));
-    unsigned look = style->look, says = style->says;
-    int hidden = style->hidden == WORD_NONE ? r->paragraph->hidden : style->hidden;
-    word_look(rPr, &look, &says, &hidden);
-    if (hidden == 1)
-        return 0;
-    return in_run(r, node, look);
+    unsigned look = word_look_of(&r->w->styles, r->table, r->paragraph, xml_at(node, "rPr"));
+    return look & WORD_HIDDEN ? 0 : in_run(r, node, look);
 }
 
 static int hyperlink(struct runs *r, const struct xml_node *node)
 {
     const struct office_relation *to = office_relation_by_id(&r->w->relations, xml_get_prefixed(node, "id"));
     bool link = to && to->external && !in_instruction(r->w);
-    if (link)
-        markup_link(r->w->m, span_str(to->target));
+    if (link) {
+        const char *place = xml_get(node, "anchor");
+        struct buf url;
+        buf_init(&url, EXTRACT_TEXT);
+        buf_adds(&url, to->target);
+        if (place && *place && !strchr(to->target, '#'))
+            buf_printf(&url, "#%s", place);
+        markup_link(r->w->m, buf_span(&url));
+        buf_free(&url);
+    }
     int answer = inside(r, node);
     if (link)
         markup_link_end(r->w->m);
@@ -273,11 +331,14 @@ static int hyperlink(struct runs *r, const struct xml_node *node)
 static int simple_field(struct runs *r, const struct xml_node *node)
 {
     const char *code = xml_get(node, "instr");
-    struct span url = address_of(span_str(code));
-    if (url.n)
-        markup_link(r->w->m, url);
+    struct buf url;
+    buf_init(&url, EXTRACT_TEXT);
+    bool link = address_of(span_str(code), &url);
+    if (link)
+        markup_link(r->w->m, buf_span(&url));
+    buf_free(&url);
     int answer = inside(r, node);
-    if (url.n)
+    if (link)
         markup_link_end(r->w->m);
     return answer;
 }
@@ -312,6 +373,7 @@ static int inside(struct runs *r, const struct xml_node *node)
 
 int word_runs(struct word *w, const struct xml_node *node, const struct word_style *paragraph)
 {
-    struct runs r = {w, paragraph};
+    struct runs r = {w, word_look_in_place(w->flow.table, w->flow.head),
+                     word_look_in_place(paragraph, w->flow.head || paragraph->quote)};
     return inside(&r, node);
 }

@@ -3,12 +3,12 @@
 
 #include "attachments/word.h"
 
-static const struct word_style nothing = {.heading = WORD_NONE,
-                                          .number = WORD_NONE,
-                                          .level = WORD_NONE,
-                                          .left = WORD_NONE,
-                                          .hidden = WORD_NONE,
-                                          .id = ""};
+/* Half points that text is moved before it counts as raised or lowered (17.3.2.24): programs that know no
+ * superscript write it so; less than that only mends how a line looks. */
+enum { MOVES = 3 };
+
+static const struct word_style nothing = {
+    .heading = WORD_NONE, .number = WORD_NONE, .level = WORD_NONE, .left = WORD_NONE, .id = ""};
 
 int word_switch(const struct xml_node *property)
 {
@@ -19,28 +19,88 @@ int word_switch(const struct xml_node *property)
                        !strcmp(value, "none")));
 }
 
-void word_look(const struct xml_node *rPr, unsigned *look, unsigned *says, int *hidden)
+static long number(const struct xml_node *node, const char *attribute, long otherwise)
 {
+    const char *value = xml_get(node, attribute);
+    char *end;
+    long n = value ? strtol(value, &end, 10) : 0;
+    return value && end != value && n >= -1000000 && n <= 1000000 ? n : otherwise;
+}
+
+static unsigned bit_of(const char *property)
+{
+    static const struct {
+        const char *property;
+        unsigned bit;
+    } known[] = {{"b", MARKUP_BOLD},
+                 {"i", MARKUP_ITALIC},
+                 {"strike", MARKUP_STRIKE},
+                 {"dstrike", WORD_DOUBLE},
+                 {"vanish", WORD_HIDDEN}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (!strcmp(known[i].property, property))
+            return known[i].bit;
+    return 0;
+}
+
+static void set(struct word_look *look, unsigned bits, unsigned on)
+{
+    look->says |= bits;
+    look->on = (look->on & ~bits) | on;
+}
+
+void word_look_read(const struct xml_node *rPr, struct word_look *look)
+{
+    enum { ALIGNED = MARKUP_SUPER | MARKUP_SUB, MOVED = WORD_RAISED | WORD_LOWERED };
     for (const struct xml_node *p = rPr ? rPr->first : NULL; p; p = p->next) {
-        if (!p->name)
-            continue;
-        unsigned bit = !strcmp(p->name, "b")                                       ? MARKUP_BOLD
-                       : !strcmp(p->name, "i")                                     ? MARKUP_ITALIC
-                       : !strcmp(p->name, "strike") || !strcmp(p->name, "dstrike") ? MARKUP_STRIKE
-                                                                                   : 0;
-        if (bit) {
-            *says |= bit;
-            *look = word_switch(p) ? *look | bit : *look & ~bit;
-        } else if (!strcmp(p->name, "vertAlign")) {
-            const char *value = xml_get(p, "val");
-            *says |= MARKUP_SUPER | MARKUP_SUB;
-            *look &= ~(unsigned)(MARKUP_SUPER | MARKUP_SUB);
-            *look |= value && !strcmp(value, "superscript") ? MARKUP_SUPER
-                     : value && !strcmp(value, "subscript") ? MARKUP_SUB
-                                                            : 0u;
-        } else if (!strcmp(p->name, "vanish"))
-            *hidden = word_switch(p);
+        unsigned bit = p->name ? bit_of(p->name) : 0;
+        const char *value = xml_get(p, "val");
+        if (bit)
+            set(look, bit, word_switch(p) ? bit : 0);
+        else if (xml_is(p, "vertAlign"))
+            set(look, ALIGNED,
+                value && !strcmp(value, "superscript") ? MARKUP_SUPER
+                : value && !strcmp(value, "subscript") ? MARKUP_SUB
+                                                       : 0u);
+        else if (xml_is(p, "position")) {
+            long moved = number(p, "val", 0);
+            set(look, MOVED, moved >= MOVES ? WORD_RAISED : moved <= -MOVES ? WORD_LOWERED : 0u);
+        }
     }
+}
+
+/* What there is no mark for of its own. */
+static unsigned shown(unsigned on)
+{
+    on |= on & WORD_DOUBLE ? MARKUP_STRIKE : 0u;
+    if (!(on & (MARKUP_SUPER | MARKUP_SUB)))
+        on |= on & WORD_RAISED ? MARKUP_SUPER : on & WORD_LOWERED ? MARKUP_SUB : 0u;
+    return on & ~(unsigned)(WORD_DOUBLE | WORD_RAISED | WORD_LOWERED);
+}
+
+struct word_look word_look_in_place(const struct word_style *style, bool place_says_it)
+{
+    struct word_look look = style ? style->look : nothing.look;
+    if (place_says_it)
+        look.on &= ~(unsigned)(MARKUP_BOLD | MARKUP_ITALIC);
+    return look;
+}
+
+unsigned word_look_of(const struct word_styles *s, struct word_look table, struct word_look paragraph,
+                      const struct xml_node *rPr)
+{
+    const char *id = xml_get(xml_at(rPr, "rStyle"), "val");
+    const struct word_style *own = id ? word_style_find(s, id) : s->characters;
+    struct word_look look = s->defaults;
+    const struct word_look *levels[] = {&table, &paragraph, &own->look};
+    unsigned toggled = 0;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        toggled ^= levels[i]->on & WORD_TOGGLES;
+        set(&look, levels[i]->says & ~(unsigned)WORD_TOGGLES, levels[i]->on & ~(unsigned)WORD_TOGGLES);
+    }
+    look.on |= toggled;
+    word_look_read(rPr, &look);
+    return shown(look.on);
 }
 
 static int level_in(const char *name, const char *word)
@@ -62,14 +122,6 @@ static bool one_of(const char *name, const char *const *list)
     return false;
 }
 
-static long number(const struct xml_node *node, const char *attribute, long otherwise)
-{
-    const char *value = xml_get(node, attribute);
-    char *end;
-    long n = value ? strtol(value, &end, 10) : 0;
-    return value && end != value && n >= -1000000 && n <= 1000000 ? n : otherwise;
-}
-
 /* A style's built-in name is English in every language; its id may be either. */
 static void name_it(struct word_style *style, const char *name, bool of_runs)
 {
@@ -84,8 +136,7 @@ static void name_it(struct word_style *style, const char *name, bool of_runs)
                                         "inlinecode",    "code",         NULL};
     if (of_runs) {
         if (one_of(name, monos)) {
-            style->look |= MARKUP_MONO;
-            style->says |= MARKUP_MONO;
+            set(&style->look, MARKUP_MONO, MARKUP_MONO);
         }
         return;
     }
@@ -113,7 +164,7 @@ static struct word_style read(const struct xml_node *node)
     style.number = (int)number(xml_at(pPr, "numPr/numId"), "val", WORD_NONE);
     style.level = (int)number(xml_at(pPr, "numPr/ilvl"), "val", WORD_NONE);
     style.left = number(xml_at(pPr, "ind"), "left", number(xml_at(pPr, "ind"), "start", WORD_NONE));
-    word_look(xml_at(node, "rPr"), &style.look, &style.says, &style.hidden);
+    word_look_read(xml_at(node, "rPr"), &style.look);
     return style;
 }
 
@@ -141,9 +192,7 @@ static void resolve(struct word_styles *s, struct word_style *style, unsigned de
     style->number = style->number == WORD_NONE ? base->number : style->number;
     style->level = style->level == WORD_NONE ? base->level : style->level;
     style->left = style->left == WORD_NONE ? base->left : style->left;
-    style->hidden = style->hidden == WORD_NONE ? base->hidden : style->hidden;
-    style->look |= base->look & ~style->says;
-    style->says |= base->says;
+    set(&style->look, base->look.says & ~style->look.says, base->look.on & ~style->look.says);
     style->title |= base->title;
     style->quote |= base->quote;
     style->code |= base->code;
@@ -153,7 +202,7 @@ int word_styles_read(struct archive *a, const char *part, struct arena *memory, 
 {
     struct xml_node *root;
     size_t n = 0;
-    *s = (struct word_styles){0};
+    *s = (struct word_styles){.paragraph = &nothing, .characters = &nothing};
     if (!part || !archive_find(a, part))
         return 0;
     if (xml_tree_part(a, part, memory, &root))
@@ -164,38 +213,49 @@ int word_styles_read(struct archive *a, const char *part, struct arena *memory, 
     for (const struct xml_node *node = root->first; node; node = node->next)
         if (xml_is(node, "style") && xml_get(node, "styleId"))
             s->list[s->n++] = read(node);
+    word_look_read(xml_at(root, "docDefaults/rPrDefault/rPr"), &s->defaults);
     if (s->n)
         qsort(s->list, s->n, sizeof *s->list, by_id);
     for (size_t i = 0; i < s->n; i++)
         resolve(s, &s->list[i], 0);
+    for (const struct xml_node *node = root->first; node; node = node->next) {
+        const char *is_default = xml_get(node, "default"), *type = xml_get(node, "type");
+        const struct word_style *found = xml_is(node, "style") ? find(s, xml_get(node, "styleId")) : NULL;
+        if (!found || !type || !is_default || (*is_default != '1' && *is_default != 't'))
+            continue;
+        if (!strcmp(type, "paragraph"))
+            s->paragraph = found;
+        else if (!strcmp(type, "character"))
+            s->characters = found;
+    }
     return 0;
 }
 
 const struct word_style *word_style_find(const struct word_styles *s, const char *id)
 {
-    static const struct word_style *const none = &nothing;
+/* Documents may name these without describing them. */
+#define BUILT_IN(name, of_heading, ...)                                                                      \
+    {                                                                                                        \
+        .id = name, .heading = of_heading, .number = WORD_NONE, .level = WORD_NONE, .left = WORD_NONE,       \
+        .resolved = true, ##__VA_ARGS__                                                                      \
+    }
     static const struct word_style built_in[] = {
-    /* Documents may name these without describing them. */
-#define HEADING(n)                                                                                           \
-    {"Heading" #n, NULL, n, WORD_NONE, WORD_NONE, WORD_NONE, 0, 0, WORD_NONE, false, false, false, true}
-        HEADING(1),
-        HEADING(2),
-        HEADING(3),
-        HEADING(4),
-        HEADING(5),
-        HEADING(6),
-        HEADING(7),
-        HEADING(8),
-        HEADING(9),
-#undef HEADING
-        {"Title", NULL, WORD_NONE, WORD_NONE, WORD_NONE, WORD_NONE, 0, 0, WORD_NONE, true, false, false,
-         true},
-        {"Quote", NULL, WORD_NONE, WORD_NONE, WORD_NONE, WORD_NONE, 0, 0, WORD_NONE, false, true, false,
-         true},
+        BUILT_IN("Heading1", 1),
+        BUILT_IN("Heading2", 2),
+        BUILT_IN("Heading3", 3),
+        BUILT_IN("Heading4", 4),
+        BUILT_IN("Heading5", 5),
+        BUILT_IN("Heading6", 6),
+        BUILT_IN("Heading7", 7),
+        BUILT_IN("Heading8", 8),
+        BUILT_IN("Heading9", 9),
+        BUILT_IN("Title", WORD_NONE, .title = true),
+        BUILT_IN("Quote", WORD_NONE, .quote = true),
     };
+#undef BUILT_IN
     const struct word_style *found = find(s, id);
     for (size_t i = 0; id && !found && i < sizeof built_in / sizeof built_in[0]; i++)
         if (!strcmp(built_in[i].id, id))
             found = &built_in[i];
-    return found ? found : none;
+    return found ? found : &nothing;
 }

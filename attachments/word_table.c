@@ -71,7 +71,9 @@ static int rows(struct word *w, const struct xml_node *node, unsigned columns)
             markup_cell(w->m, before, 1);
             markup_cell_end(w->m);
         }
-        if (cells(w, c, columns))
+        int answer = cells(w, c, columns);
+        w->flow.head = false;
+        if (answer)
             return -1;
     }
     return 0;
@@ -83,8 +85,14 @@ int word_table(struct word *w, const struct xml_node *node)
     const struct xml_node *grid = xml_at(node, "tblGrid");
     for (const struct xml_node *c = grid ? grid->first : NULL; c && columns < COLUMNS; c = c->next)
         columns += xml_is(c, "gridCol");
+    struct word_flow around = w->flow;
+    const char *style = xml_get(xml_at(node, "tblPr/tblStyle"), "val");
+    w->flow.table = style ? word_style_find(&w->styles, style) : around.table;
+    w->flow.head = true;
     markup_table(w->m);
     int answer = rows(w, node, columns ? columns : COLUMNS);
     markup_table_end(w->m);
+    w->flow.table = around.table;
+    w->flow.head = around.head;
     return answer;
 }

@@ -36,24 +36,59 @@ void edits_add(struct edits *e, size_t at, size_t cut, struct span insert)
     e->n++;
 }
 
+size_t edits_length(const struct edits *e, size_t n)
+{
+    for (size_t i = 0; i < e->n; i++)
+        n += e->list[i].insert.n - e->list[i].cut;
+    return n;
+}
+
+/* How far the edited text has been gone through. */
+struct walk {
+    size_t next; /* edit */
+    size_t done; /* bytes of the text taken or cut */
+};
+
+/* 1: a piece of text or edit, which may be empty; 0: that was all; -1: an edit reaches beyond the text. */
+static int next_piece(const struct edits *e, struct span text, struct walk *w, struct span *piece)
+{
+    const struct edit *edit = w->next < e->n ? &e->list[w->next] : NULL;
+    size_t until = edit ? edit->at : text.n;
+    if (edit && (edit->at > text.n || edit->cut > text.n - edit->at))
+        return -1;
+    if (until > w->done) {
+        *piece = span_of(text.p + w->done, until - w->done);
+        w->done = until;
+        return 1;
+    }
+    if (!edit)
+        return 0;
+    *piece = edit->insert;
+    if (edit->at + edit->cut > w->done)
+        w->done = edit->at + edit->cut;
+    w->next++;
+    return 1;
+}
+
 int edits_apply(const struct edits *e, struct span text, struct buf *out)
 {
-    size_t done = 0; /* bytes of the text copied or cut */
-    for (size_t i = 0; i < e->n; i++) {
-        const struct edit *edit = &e->list[i];
-        if (edit->at > text.n || edit->cut > text.n - edit->at)
-            return -1;
-        if (edit->at > done) {
-            buf_addn(out, text.p + done, edit->at - done);
-            done = edit->at;
-        }
-        buf_add(out, edit->insert);
-        if (edit->at + edit->cut > done)
-            done = edit->at + edit->cut;
-    }
-    if (done < text.n)
-        buf_addn(out, text.p + done, text.n - done);
-    return buf_full(out) ? -1 : 0;
+    struct walk w = {0};
+    struct span piece;
+    int more;
+    while ((more = next_piece(e, text, &w, &piece)) == 1)
+        buf_add(out, piece);
+    return more < 0 || buf_full(out) ? -1 : 0;
+}
+
+int edits_pieces(const struct edits *e, struct span text, struct span *pieces)
+{
+    struct walk w = {0};
+    struct span piece;
+    int more, n = 0;
+    while ((more = next_piece(e, text, &w, &piece)) == 1)
+        if (piece.n)
+            pieces[n++] = piece;
+    return more < 0 ? -1 : n;
 }
 
 /* ---- members and items that go ---- */

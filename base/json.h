@@ -102,6 +102,11 @@ void edits_reset(struct edits *e);
 void edits_add(struct edits *e, size_t at, size_t cut, struct span insert);
 /* Appends the edited text. -1: over the buffer's cap, or an edit reaches beyond the text. */
 int edits_apply(const struct edits *e, struct span text, struct buf *out) MUST_USE;
+/* How long a text of n bytes is afterwards. */
+size_t edits_length(const struct edits *e, size_t n);
+/* The edited text as pieces of text and edits, none of them empty: 2 * e->n + 1 at most. -1: an edit reaches
+ * beyond the text. */
+int edits_pieces(const struct edits *e, struct span text, struct span *pieces) MUST_USE;
 /* What is to be cut so that a member or item, as json_iter's `whole`, leaves a valid container behind: it and
  * the comma after it (with white space up to the next member), or, for the last one, the comma before it.
  * `container` as given to json_iter. */

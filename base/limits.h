@@ -8,6 +8,8 @@ enum {
     LIMIT_HTTP_FIELDS = 200,         /* fields of a head */
     LIMIT_HTTP_TRAILERS = 16 * 1024, /* trailer fields together */
     LIMIT_READ = 64 * 1024,          /* one read from a socket; the worker's shared read buffer */
+    LIMIT_SENT_AT_ONCE = 256 * 1024, /* to one peer before others have their turn */
+    LIMIT_BODY_ON_LOOP = 256 * 1024, /* a longer body of a consult is read and composed off the event loop */
     LIMIT_PIPELINED = 64 * 1024,     /* bytes of a next request kept while one is answered */
     LIMIT_JSON_DEPTH = 512,          /* nesting of a document that is looked into */
     LIMIT_ERROR_TEXT = 512,          /* an error's message */
@@ -20,6 +22,7 @@ enum {
     LIMIT_HELD_TEXT = 64,            /* characters that may be held back as the beginning of a marker */
     LIMIT_HELD_BLANK = 64,           /* white space that may be held back */
     LIMIT_FLAGS = 64,                /* flags of one reply that are listed one by one */
+    LIMIT_HW = 256 * 1024,           /* what a body says to Penstock itself, without attachments */
     LIMIT_ATTACHMENTS = 64,          /* of one request, forwarded ones included */
     LIMIT_ATTACHMENT_NAME = 255,     /* a display name: bytes */
     LIMIT_ATTACHMENT_TYPE = 64,      /* a content's type: bytes */
@@ -34,9 +37,11 @@ enum {
     LIMIT_THREAD_CITATIONS = 256,         /* sources */
     LIMIT_THREAD_WORD = 1024,             /* a headline, a name, a code, an error's message */
     LIMIT_THREAD_ERROR_BODY = 64 * 1024,  /* of a provider's error that is read for its code */
-    /* A journal that the admin listener reads, in trees that take five times its size. */
-    LIMIT_THREAD_JOURNAL = 16 * 1024 * 1024,
-    LIMIT_THREAD_SEARCHED = 64 * 1024 * 1024, /* a journal in which a consult is looked for */
+    /* Journals are read line by line, off the event loop; what they cost there is time, during which lines
+     * of other threads wait to be written. */
+    LIMIT_THREAD_JOURNAL = 64 * 1024 * 1024,   /* one of which the admin listener makes a page */
+    LIMIT_THREAD_SEARCHED = 128 * 1024 * 1024, /* one in which a consult is looked for */
+    LIMIT_THREAD_PAGE = 32 * 1024 * 1024,      /* a page about threads, which is in memory as a whole */
 };
 
 #endif

@@ -131,12 +131,29 @@ static const struct mask {
     {"secret=", 7, MASK_MIN, false},
 };
 
+/* Whether any entry of `masks` begins so: nearly all of a line is told apart here. */
+static bool may_begin_secret(char c)
+{
+    switch (c | 0x20) {
+    case 'a':
+    case 'b':
+    case 'k':
+    case 's':
+    case 't':
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The end of the secret that begins at p, and how much of its beginning may be shown; NULL: no secret. */
 static const char *find_secret(const char *text, const char *p, const char *end, size_t *kept)
 {
-    if (!is_letter_or_digit(*p))
-        return NULL; /* no entry begins with anything else */
+    if (!may_begin_secret(*p))
+        return NULL;
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
+        if ((*p | 0x20) != masks[i].text[0])
+            continue;
         size_t n = strlen(masks[i].text);
         if ((size_t)(end - p) < n || strncasecmp(p, masks[i].text, n) != 0)
             continue;
@@ -167,6 +184,15 @@ void log_mask(struct span text, struct buf *out)
     }
 }
 
+/* How much from p on is ASCII that stands for itself and begins no secret. */
+static size_t plain_run(const char *p, const char *stop)
+{
+    const char *from = p;
+    while (p < stop && *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\' && !may_begin_secret(*p))
+        p++;
+    return (size_t)(p - from);
+}
+
 static void put_value(struct line *line, struct span value)
 {
     const char *p = value.p, *end = value.n ? p + value.n : p, *stop = end;
@@ -174,7 +200,11 @@ static void put_value(struct line *line, struct span value)
         stop = p + VALUE_MAX;
     put_str(line, "\"");
     while (p < stop && !line->over) {
-        size_t kept = 0;
+        size_t kept = 0, run = plain_run(p, stop);
+        put(line, p, run);
+        p += run;
+        if (p == stop)
+            break;
         const char *after = find_secret(value.p, p, end, &kept);
         if (after) {
             put(line, p, kept);

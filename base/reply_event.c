@@ -13,13 +13,10 @@ void reply_event_delta(struct reply_event *e, enum delta_kind kind, uint32_t cha
     e->deltas[e->n++] = (struct delta){.kind = kind, .channel = channel, .at = at, .n = where.n};
 }
 
-void reply_event_note(struct reply_event *e, enum note_kind kind, uint32_t number, struct span value)
+void reply_event_more_notes(struct reply_event *e)
 {
-    if (e->nnotes == e->notes_room) {
-        e->notes_room = e->notes_room ? e->notes_room * 2 : 4;
-        e->notes = xrealloc(e->notes, e->notes_room * sizeof *e->notes);
-    }
-    e->notes[e->nnotes++] = (struct note){.kind = kind, .number = number, .value = value};
+    e->notes_room = e->notes_room ? e->notes_room * 2 : 4;
+    e->notes = xrealloc(e->notes, e->notes_room * sizeof *e->notes);
 }
 
 void reply_event_ends_last(struct reply_event *e)

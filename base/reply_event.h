@@ -62,7 +62,10 @@ enum note_kind {
     NOTE_CALL_NAME,
     NOTE_CALL_MORE,      /* more of its arguments */
     NOTE_CALL_ARGUMENTS, /* all of its arguments, whatever came before */
-    NOTE_CITATION,       /* the address of a source */
+    NOTE_CALLS,    /* whole calls as the API writes them, an object or an array: the dialect's `calls` has the
+                      notes of them, which are asked for when the reply is over. A dialect that has these has
+                      none of the others */
+    NOTE_CITATION, /* the address of a source */
     NOTE_CITATION_TITLE, /* next after its NOTE_CITATION */
     NOTE_FINISH,         /* why the reply ended */
     NOTE_PENDING,        /* a reply that is made in the background and not ready; its status */
@@ -78,7 +81,8 @@ enum { NOTE_NEXT_CALL = UINT32_MAX };
 struct note {
     enum note_kind kind;
     uint32_t number;
-    struct span value; /* a JSON value of reply_event's `json`, a string with its quotes; lives as long */
+    struct span value; /* a JSON value of reply_event's `json`, a string with its quotes; lives as long. n =
+                          0: none, which only kinds without a value have */
 };
 
 struct reply_event {
@@ -149,8 +153,18 @@ static inline void reply_ends_add(struct reply_ends *ends, uint32_t channel)
 /* Adds a delta for `where`, a span of e->json (NULL for an end); grows the list, which is the caller's and
  * reused from event to event. */
 void reply_event_delta(struct reply_event *e, enum delta_kind kind, uint32_t channel, struct span where);
-/* Adds a note; only of an event that is noting. */
-void reply_event_note(struct reply_event *e, enum note_kind kind, uint32_t number, struct span value);
+/* Makes room in the list of notes. */
+void reply_event_more_notes(struct reply_event *e);
+
+/* Adds a note; only of an event that is noting. Inlined always: a call is a third of what a piece costs. */
+static inline __attribute__((always_inline)) void reply_event_note(struct reply_event *e, enum note_kind kind,
+                                                                   uint32_t number, struct span value)
+{
+    if (e->nnotes == e->notes_room)
+        reply_event_more_notes(e);
+    e->notes[e->nnotes++] = (struct note){.kind = kind, .number = number, .value = value};
+}
+
 /* Moves the ends behind everything else: with several replies in an event some text of a channel may come
  * after its end. */
 void reply_event_ends_last(struct reply_event *e);

@@ -60,7 +60,8 @@ static int render_one(struct render_pool *pool, const char *format, struct span 
     *run = (struct run){.ended = false};
     double before = now_ms();
     if (document < 0 ||
-        !render_submit(pool, format, document, clock_mono_ms() + WAIT_MS, on_done, run, &why)) {
+        !render_submit(pool, &(struct render_order){format, document, clock_mono_ms() + WAIT_MS, 0}, on_done,
+                       run, &why)) {
         fprintf(stderr, "%s: %s\n", format, why);
         return -1;
     }

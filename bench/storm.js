@@ -18,13 +18,18 @@ const post = (url, body, agent) => {
     return once(sent, 'response');
 };
 
-// A process of its own sends the documents, and says how many were answered.
-async function storm(url, folder, most) {
+// A process of its own sends the documents and is the upstream that gets them, so that the streams' own clients and upstream
+// never wait for a body of many MiB; it says how many were answered.
+async function storm(folder, most) {
     const { hostile } = await import('../tests/e2e/hostile.js');
     const media = { film: readFileSync(join(folder, 'film.mp4')), song: readFileSync(join(folder, 'song.mp3')) };
     const bodies = [...hostile(media)].filter(([, data]) => data.length <= most * 1048576).map(([name, data]) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }], attachments: [{ name, data: data.toString('base64') }] })).map((body) => Buffer.from(body));
     let on = false, answered = 0, at = 0;
     const agent = new Agent({ keepAlive: true });
+    const upstream = createServer((asked, response) => asked.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}'))).listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    process.send(upstream.address().port);
+    const [url] = await once(process, 'message');
     const one = async () => {
         while (on) {
             const [response] = await post(url, bodies[at++ % bodies.length], agent);
@@ -52,9 +57,7 @@ async function main(rounds, seconds, most) {
     ffmpeg('-f', 'lavfi', '-i', 'sine=duration=2', join(folder, 'song.mp3'));
     let streaming = true, samples;
     const upstream = createServer(async (asked, response) => {
-        const parts = [];
-        for await (const part of asked) parts.push(part);
-        if (!JSON.parse(Buffer.concat(parts)).stream) return response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}');
+        for await (const _ of asked);
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         while (streaming) {
             response.write(`data: {"choices":[{"index":0,"delta":{"content":"${performance.now()} "},"finish_reason":null}]}\n\n`);
@@ -63,7 +66,9 @@ async function main(rounds, seconds, most) {
         response.end('data: [DONE]\n\n');
     }).listen(0, '127.0.0.1');
     await once(upstream, 'listening');
-    const direct = `http://127.0.0.1:${upstream.address().port}`, penstock = await new Penstock().start(direct);
+    const sender = fork(fileURLToPath(import.meta.url), ['storm', folder, most]), [port] = await once(sender, 'message');
+    const providers = `  - {name: documents, dialect: openai, prefix: /documents, base_url: "http://127.0.0.1:${port}"}\n`;
+    const direct = `http://127.0.0.1:${upstream.address().port}`, penstock = await new Penstock().start(direct, { providers, log: 'info' });
     const listen = async (url, kind) => {
         const [response] = await post(url, JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] }), false);
         for await (const text of response.setEncoding('utf8')) {
@@ -72,7 +77,7 @@ async function main(rounds, seconds, most) {
         }
     };
     const streams = Array.from({ length: STREAMS }, () => [listen(penstock.url, 'relayed'), listen(direct, 'direct')]).flat();
-    const sender = fork(fileURLToPath(import.meta.url), ['storm', penstock.url, folder, most]);
+    sender.send(`${penstock.url}/documents`);
     await once(sender, 'message');
     const at = (values, part) => values.sort((a, b) => a - b)[Math.floor(values.length * part)];
     const found = { off: [], on: [] };
@@ -111,5 +116,5 @@ async function main(rounds, seconds, most) {
     rmSync(folder, { recursive: true });
 }
 
-if (process.argv[2] === 'storm') await storm(process.argv[3], process.argv[4], Number(process.argv[5]));
+if (process.argv[2] === 'storm') await storm(process.argv[3], Number(process.argv[4]));
 else await main(Number(process.argv[2] ?? 5), Number(process.argv[3] ?? 5), Number(process.argv[4] ?? 64));

@@ -4,10 +4,17 @@
 #include "base/limits.h"
 #include "base/xalloc.h"
 
-struct recorder *recorder_create(bool parts)
+/* No note is of this kind. */
+static const uint64_t RUN_NONE = UINT64_MAX;
+
+struct recorder *recorder_create(bool parts, void (*read_calls)(struct reply_event *e, struct span value))
 {
     struct recorder *r = xcalloc(1, sizeof *r);
     r->parts = parts;
+    r->read_calls = read_calls;
+    r->run = &r->reasoning;
+    r->run_is = RUN_NONE;
+    buf_init(&r->raw, LIMIT_THREAD_ARGUMENTS);
     buf_init(&r->text, LIMIT_THREAD_TEXT);
     buf_init(&r->reasoning, LIMIT_THREAD_TEXT);
     buf_init(&r->citations, LIMIT_THREAD_TEXT);
@@ -29,6 +36,7 @@ void recorder_destroy(struct recorder *r)
         buf_free(&r->calls[i].arguments);
     }
     xfree(r->calls);
+    buf_free(&r->raw);
     buf_free(&r->text);
     buf_free(&r->reasoning);
     buf_free(&r->citations);
@@ -61,6 +69,12 @@ void recorder_add_cut(struct buf *to, struct span escaped, bool *cut)
     *cut = true;
 }
 
+/* How long a buffer may become without a look at its memory and its cap. */
+static size_t room_of(const struct buf *b, bool cut)
+{
+    return cut ? 0 : b->room < b->max ? b->room : b->max;
+}
+
 /* A value as the inside of a string: of a string its own, else its JSON text. */
 static void add_value(struct buf *to, struct span value, bool *cut)
 {
@@ -89,7 +103,8 @@ static void set_word(struct buf *to, struct span value, bool again)
 
 static struct recorder_call *add_call(struct recorder *r, uint32_t number)
 {
-    if (r->ncalls == LIMIT_THREAD_CALLS) {
+    r->refused = r->ncalls == LIMIT_THREAD_CALLS;
+    if (r->refused) {
         r->calls_cut = true;
         return NULL;
     }
@@ -133,7 +148,9 @@ static void add_arguments(struct recorder *r, struct recorder_call *c, struct sp
 
 static void take_call(struct recorder *r, const struct note *note)
 {
-    bool begins = note->kind == NOTE_CALL && note->number == NOTE_NEXT_CALL;
+    bool next = note->number == NOTE_NEXT_CALL, begins = next && note->kind == NOTE_CALL;
+    if (next && !begins && r->refused)
+        return;
     struct recorder_call *c = begins                       ? add_call(r, note->number)
                               : note->kind == NOTE_CALL_ID ? call_with_id(r, note)
                                                            : call_of(r, note->number);
@@ -157,6 +174,39 @@ static void take_call(struct recorder *r, const struct note *note)
     default:
         break;
     }
+}
+
+/* The notes of calls as the API writes them. */
+static void read_calls(struct recorder *r, struct span value)
+{
+    struct reply_event e = {.noting = true};
+    r->read_calls(&e, value);
+    for (size_t i = 0; i < e.nnotes; i++)
+        take_call(r, &e.notes[i]);
+    reply_event_free(&e);
+}
+
+void recorder_settle(struct recorder *r)
+{
+    struct span rest = buf_span(&r->raw), value;
+    const char *end = rest.p + rest.n;
+    while (rest.n && !r->refused && json_value_as(rest.p, end, JSON_LENIENT, &value) == 0) {
+        read_calls(r, value);
+        rest = span_from(rest, value.n);
+    }
+    buf_free(&r->raw);
+    r->raw_room = 0;
+}
+
+static void keep_calls(struct recorder *r, struct span value)
+{
+    if (value.n > r->raw.max - r->raw.n)
+        recorder_settle(r);
+    if (value.n > r->raw.max)
+        read_calls(r, value);
+    else
+        buf_add(&r->raw, value);
+    r->raw_room = room_of(&r->raw, false);
 }
 
 /* ---- sources ---- */
@@ -220,6 +270,10 @@ static void take_note(struct recorder *r, const struct note *note)
         break;
     case NOTE_REFUSAL:
         add_value(&r->text, note->value, &r->text_cut);
+        r->text_room = room_of(&r->text, r->text_cut);
+        break;
+    case NOTE_CALLS:
+        keep_calls(r, note->value);
         break;
     case NOTE_CITATION:
         take_citation(r, note->value);
@@ -256,9 +310,46 @@ static void take_note(struct recorder *r, const struct note *note)
     }
 }
 
+static void end_run(struct recorder *r)
+{
+    if ((uint32_t)r->run_is == NOTE_CALL_MORE)
+        r->arguments += r->run->n - r->run_from;
+    r->run_is = RUN_NONE;
+    r->run_room = 0;
+}
+
+/* What goes on where this note ended. */
+static void begin_run(struct recorder *r, const struct note *last)
+{
+    struct recorder_call *c = last->kind == NOTE_CALL_MORE ? call_of(r, last->number) : NULL;
+    size_t room = 0;
+    if (last->kind == NOTE_REASONING) {
+        r->run = &r->reasoning;
+        room = room_of(r->run, r->reasoning_cut);
+    } else if (last->kind == NOTE_REFUSAL) {
+        r->run = &r->text;
+        room = r->text_room;
+    } else if (c) {
+        r->run = &c->arguments;
+        room = room_of(r->run, r->calls_cut);
+    }
+    r->run_is = room ? recorder_run_of(last) : RUN_NONE;
+    r->run_from = r->run->n;
+    r->run_room = room;
+}
+
+void recorder_add_text(struct recorder *r, struct span escaped)
+{
+    if (r->run == &r->text)
+        end_run(r);
+    recorder_add_cut(&r->text, escaped, &r->text_cut);
+    r->text_room = room_of(&r->text, r->text_cut);
+}
+
 void recorder_take_notes(struct recorder *r, const struct reply_event *e)
 {
     bool failed = e->error, finished = e->ends_stream;
+    end_run(r);
     for (size_t i = 0; i < e->nnotes; i++) {
         failed = failed || e->notes[i].kind == NOTE_ERROR;
         finished = finished || e->notes[i].kind == NOTE_FINISH;
@@ -269,4 +360,6 @@ void recorder_take_notes(struct recorder *r, const struct reply_event *e)
         r->failed = true;
     if (finished && !r->failed)
         r->finished = true;
+    if (e->nnotes)
+        begin_run(r, &e->notes[e->nnotes - 1]);
 }

@@ -6,6 +6,10 @@
  * filters let through and with the notes of its dialect; whoever writes the journal reads its members when
  * the reply is over. Strings are kept as they came, the escaped insides of JSON strings, valid or not.
  *
+ * All this is done while the reply goes through, so pieces are appended and nothing else: they are unescaped
+ * by whoever writes the journal, and whole calls of tools are kept as the API writes them until
+ * recorder_settle.
+ *
  * Of an API that gives several replies it is the first one. What is over a cap is cut and marked. Pure.
  */
 #include <stdint.h>
@@ -23,10 +27,21 @@ struct recorder {
     bool parts; /* channels are parts of one reply, as in struct reply_dialect */
     struct buf text, reasoning;
     bool text_cut, reasoning_cut;
+    size_t text_room; /* the text may grow by appending as long as it stays shorter */
+    /* Where the piece that came last went: more of its kind and number goes behind it, as long as the buffer
+     * stays shorter than run_room; 0: there is none. */
+    struct buf *run;
+    uint64_t run_is; /* recorder_run_of */
+    size_t run_room;
+    size_t run_from; /* the buffer's length when that began */
     struct recorder_call *calls;
     size_t ncalls;
-    size_t arguments; /* bytes in all of them */
+    size_t arguments; /* bytes in all of them, but for what the run added */
     bool calls_cut;
+    bool refused;    /* the call begun last was one too many */
+    struct buf raw;  /* values of NOTE_CALLS behind each other, until they are settled */
+    size_t raw_room; /* as text_room */
+    void (*read_calls)(struct reply_event *e, struct span value); /* the dialect's `calls` */
     struct buf citations; /* {"name":…,"url":…}, comma separated */
     size_t ncitations;
     bool citations_cut;
@@ -38,12 +53,45 @@ struct recorder {
     struct buf finish, error_type, error_code, error_message, reply_id;
 };
 
-struct recorder *recorder_create(bool parts) MUST_USE;
+/* parts, read_calls: the dialect's parts and calls. */
+struct recorder *recorder_create(bool parts,
+                                 void (*read_calls)(struct reply_event *e, struct span value)) MUST_USE;
 /* NULL is fine. */
 void recorder_destroy(struct recorder *r);
+/* Reads what was kept as it came; before `calls` and what belongs to it are looked at. */
+void recorder_settle(struct recorder *r);
 /* The beginning of a text that is too long, and its mark. */
 void recorder_add_cut(struct buf *to, struct span escaped, bool *cut);
+/* recorder_text when there is no room for it. */
+void recorder_add_text(struct recorder *r, struct span escaped);
 void recorder_take_notes(struct recorder *r, const struct reply_event *e);
+
+/* Pieces are as short as a word, and then a call of memcpy is a third of what they cost: the first bytes and
+ * the last ones are copied, which overlap. */
+static inline __attribute__((always_inline)) void recorder_copy(char *to, const char *from, size_t n)
+{
+    if (n - 4 <= 3) {
+        uint32_t first, last;
+        memcpy(&first, from, sizeof first);
+        memcpy(&last, from + n - sizeof last, sizeof last);
+        memcpy(to, &first, sizeof first);
+        memcpy(to + n - sizeof last, &last, sizeof last);
+    } else if (n - 8 <= 8) {
+        uint64_t first, last;
+        memcpy(&first, from, sizeof first);
+        memcpy(&last, from + n - sizeof last, sizeof last);
+        memcpy(to, &first, sizeof first);
+        memcpy(to + n - sizeof last, &last, sizeof last);
+    } else if (n - 2 <= 1) {
+        uint16_t first, last;
+        memcpy(&first, from, sizeof first);
+        memcpy(&last, from + n - sizeof last, sizeof last);
+        memcpy(to, &first, sizeof first);
+        memcpy(to + n - sizeof last, &last, sizeof last);
+    } else {
+        memcpy(to, from, n);
+    }
+}
 
 /* Text that goes to the client. */
 static inline void recorder_text(struct recorder *r, uint32_t channel, struct span escaped)
@@ -51,38 +99,41 @@ static inline void recorder_text(struct recorder *r, uint32_t channel, struct sp
     struct buf *text = &r->text; /* nothing is taken from its front */
     if (channel && !r->parts)
         return;
-    if (text->n + escaped.n < text->room && !r->text_cut) {
-        memcpy(text->data + text->n, escaped.p, escaped.n);
+    if (text->n + escaped.n < r->text_room) {
+        recorder_copy(text->data + text->n, escaped.p, escaped.n);
         text->n += escaped.n;
     } else {
-        recorder_add_cut(text, escaped, &r->text_cut);
+        recorder_add_text(r, escaped);
     }
 }
 
-/* Where the next piece of a text that goes on belongs; NULL: that is not simply behind the last one. */
-static inline struct buf *recorder_piece_of(struct recorder *r, const struct note *note)
+/* A note's kind and number. */
+static inline uint64_t recorder_run_of(const struct note *note)
 {
-    struct recorder_call *call = r->ncalls ? &r->calls[r->ncalls - 1] : NULL;
-    if (note->kind == NOTE_REASONING && !r->broken && !r->reasoning_cut)
-        return &r->reasoning;
-    if (note->kind == NOTE_CALL_MORE && call && call->number == note->number && !r->calls_cut)
-        return &call->arguments;
-    return NULL;
+    return (uint64_t)note->number << 32 | (uint32_t)note->kind;
 }
 
-/* A piece of reasoning or of a call's arguments, and room for it. */
-static inline bool recorder_take_piece(struct recorder *r, const struct note *note)
+/* Keeps whole calls as they came, if there is room for them. */
+static inline bool recorder_keeps_calls(struct recorder *r, struct span calls)
 {
-    struct buf *to = recorder_piece_of(r, note);
-    if (!to || note->value.p[0] != '"' || to->n + note->value.n >= to->room)
+    struct buf *to = &r->raw;
+    if (to->n + calls.n >= r->raw_room)
         return false;
+    memcpy(to->data + to->n, calls.p, calls.n);
+    to->n += calls.n;
+    return true;
+}
+
+/* Appends the note's value if it goes on where the last one ended, which is where most do. */
+static inline bool recorder_goes_on(struct recorder *r, const struct note *note)
+{
+    struct buf *to = r->run;
     size_t n = note->value.n - 2;
-    if (note->kind == NOTE_CALL_MORE) { /* all calls share one cap */
-        if (n > LIMIT_THREAD_ARGUMENTS - r->arguments)
-            return false;
-        r->arguments += n;
-    }
-    memcpy(to->data + to->n, note->value.p + 1, n);
+    if (recorder_run_of(note) != r->run_is)
+        return note->kind == NOTE_CALLS && recorder_keeps_calls(r, note->value);
+    if (to->n + n >= r->run_room || note->value.p[0] != '"')
+        return false;
+    recorder_copy(to->data + to->n, note->value.p + 1, n);
     to->n += n;
     return true;
 }
@@ -90,9 +141,10 @@ static inline bool recorder_take_piece(struct recorder *r, const struct note *no
 /* An event that the filter takes. Once, however often it is read. */
 static inline void recorder_event(struct recorder *r, const struct reply_event *e)
 {
-    if (!e->nnotes && !e->error && !e->ends_stream)
+    bool over = e->error || e->ends_stream;
+    if (e->nnotes == 1 && !over && recorder_goes_on(r, e->notes))
         return;
-    if (e->nnotes != 1 || e->error || e->ends_stream || !recorder_take_piece(r, &e->notes[0]))
+    if (e->nnotes || over)
         recorder_take_notes(r, e);
 }
 

@@ -18,7 +18,7 @@ enum { FORMATS = 64, TRIES = 2, RECONNECT_MS = 200 };
 struct render_job {
     struct render_job *next;
     struct render_pool *pool;
-    uint64_t id;
+    uint64_t id, owner;
     const struct render_format *format;
     int document, out; /* -1: nothing left to ask for, or to receive */
     int64_t until_ms;
@@ -153,6 +153,7 @@ static int send_job(struct render_pool *p, struct render_job *job)
     wire_begin(&p->out, WIRE_RENDER, job->id);
     wire_add_text(&p->out, span_str(job->format->format));
     wire_add_u32(&p->out, left < 1 ? 1 : left > INT32_MAX ? INT32_MAX : (uint32_t)left);
+    wire_add_u64(&p->out, job->owner);
     if (send_out(p, fds, WIRE_FDS) == 0) {
         job->sent = true;
         job->tries++;
@@ -333,25 +334,44 @@ static const struct render_format *find_format(const struct render_pool *p, cons
     return NULL;
 }
 
-struct render_job *render_submit(struct render_pool *p, const char *format, int document, int64_t until_ms,
-                                 render_done done, void *arg, const char **why)
+uint64_t render_owner(const char *organisation)
 {
-    const struct render_format *f = find_format(p, format);
-    int out = f && p->n < p->limit ? document_output_create(f->out_bytes) : -1;
+    uint64_t hash = 14695981039346656037u; /* FNV-1a; two that share a number share a turn */
+    for (const char *p = organisation; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    return hash ? hash : 1;
+}
+
+static const char *no_room(const struct render_pool *p, uint64_t owner)
+{
+    size_t own = 0;
+    for (const struct render_job *job = p->jobs; owner && job; job = job->next)
+        own += job->owner == owner;
+    return p->n >= p->limit            ? "too many files are being made at this moment"
+           : own >= (p->limit + 1) / 2 ? "too many files of its organisation are being made at this moment"
+                                       : NULL;
+}
+
+struct render_job *render_submit(struct render_pool *p, const struct render_order *order, render_done done,
+                                 void *arg, const char **why)
+{
+    const struct render_format *f = find_format(p, order->format);
+    *why = f ? no_room(p, order->owner) : "its format cannot be made here";
+    int out = *why ? -1 : document_output_create(f->out_bytes);
     if (out < 0) {
-        *why = !f                 ? "its format cannot be made here"
-               : p->n >= p->limit ? "too many files are being made at this moment"
-                                  : "there is no memory to make it in";
-        close_if(document);
+        if (!*why)
+            *why = "there is no memory to make it in";
+        close_if(order->document);
         return NULL;
     }
     struct render_job *job = xcalloc(1, sizeof *job), **end = &p->jobs;
     *job = (struct render_job){.pool = p,
                                .id = ++p->last_id,
                                .format = f,
-                               .document = document,
+                               .owner = order->owner,
+                               .document = order->document,
                                .out = out,
-                               .until_ms = until_ms,
+                               .until_ms = order->until_ms,
                                .done = done,
                                .arg = arg};
     while (*end)

@@ -72,12 +72,18 @@ void render_pool_tick(struct render_pool *p, int64_t now_ms);
 /* Jobs that are not done. */
 size_t render_pool_length(const struct render_pool *p);
 
-/*
- * `document`: from document_create (jobs/document.h), taken in any case. NULL with a reason: too many jobs,
- * no such format, no memory; then there is no callback.
- */
-struct render_job *render_submit(struct render_pool *p, const char *format, int document, int64_t until_ms,
-                                 render_done done, void *arg, const char **why) MUST_USE;
+struct render_order {
+    const char *format;
+    int document; /* from document_create (jobs/document.h), taken in any case */
+    int64_t until_ms;
+    uint64_t owner; /* render_owner; 0: nobody in particular. Owners take turns (jobs/task_queue.h) */
+};
+/* Stands for an organisation; never 0. */
+uint64_t render_owner(const char *organisation);
+/* NULL with a reason: too many jobs, of all together or of this owner, who gets half of the room at most; no
+ * such format; no memory. Then there is no callback. */
+struct render_job *render_submit(struct render_pool *p, const struct render_order *order, render_done done,
+                                 void *arg, const char **why) MUST_USE;
 /* No callback comes afterwards. NULL is fine. */
 void render_cancel(struct render_job *job);
 

@@ -17,13 +17,21 @@
 #include "base/xalloc.h"
 #include "jobs/child.h"
 #include "jobs/program_cage.h"
+#include "jobs/task_queue.h"
 #include "jobs/wire.h"
 
-enum { CONNECTIONS = 256, QUEUE = 256, CHILDREN_MOST = 64, RENDERERS = 32, TRIAL_MS = 5000 };
+enum {
+    CONNECTIONS = 256,
+    QUEUE = 256,
+    CHILDREN_MOST = 64,
+    RENDERERS = 32,
+    TRIAL_MS = 5000,
+    SLOW_MS = 60000 /* what may take longer leaves a child for everything else */
+};
 
 struct task {
-    struct task *next;
-    int peer; /* index of the connection; -1: nobody waits any more */
+    struct queued place; /* must be the first; `next` links those that run, too */
+    int peer;            /* index of the connection; -1: nobody waits any more */
     uint64_t id;
     const struct renderer_ops *renderer;
     unsigned wall_ms;
@@ -42,9 +50,10 @@ struct spawner {
     int signals;
     pid_t parent;
     int peers[CONNECTIONS]; /* -1: free */
-    struct task *queue, **last, *running;
-    unsigned nqueue, nrunning;
-    struct buf in, out; /* one message each */
+    struct task_queue queue;
+    struct task *running;
+    unsigned nrunning, nslow; /* of them */
+    struct buf in, out;       /* one message each */
 };
 
 /* ---- answers ---- */
@@ -126,29 +135,28 @@ static void free_task(struct task *t)
     xfree(t);
 }
 
-static void unlink_queued(struct spawner *s, struct task **at)
+static struct task *task_of(struct queued *place)
 {
-    struct task *t = *at;
-    *at = t->next;
-    if (s->last == &t->next)
-        s->last = at;
-    s->nqueue--;
+    return (struct task *)(void *)place;
+}
+
+static struct task *next_of(const struct task *t)
+{
+    return task_of(t->place.next);
 }
 
 /* Of one peer: all of them, or the one of that id. Queued ones go, running ones are killed and go when they
  * have ended. */
 static void cancel(struct spawner *s, int peer, bool all, uint64_t id)
 {
-    for (struct task **at = &s->queue; *at;) {
-        struct task *t = *at;
-        if (t->peer != peer || (!all && t->id != id)) {
-            at = &t->next;
+    for (struct task *t = task_of(s->queue.first), *next; t; t = next) {
+        next = next_of(t);
+        if (t->peer != peer || (!all && t->id != id))
             continue;
-        }
-        unlink_queued(s, at);
+        task_queue_remove(&s->queue, &t->place);
         free_task(t);
     }
-    for (struct task *t = s->running; t; t = t->next)
+    for (struct task *t = s->running; t; t = next_of(t))
         if (t->peer == peer && (all || t->id == id)) {
             t->peer = -1;
             kill(t->pid, SIGKILL);
@@ -195,21 +203,42 @@ static int start_task(struct spawner *s, struct task *t)
     return t->pid < 0 ? -1 : 0;
 }
 
+static void refuse(struct spawner *s, struct task *t, enum wire_outcome why)
+{
+    struct outcome o = {.what = why};
+    answer(s, t, &o);
+    free_task(t);
+}
+
+static unsigned running_of(const void *user, uint64_t owner)
+{
+    const struct spawner *s = user;
+    unsigned n = 0;
+    for (const struct task *t = s->running; t; t = next_of(t))
+        n += t->place.owner == owner;
+    return n;
+}
+
+static struct task *take_next(struct spawner *s)
+{
+    unsigned slow = s->options.children > 1 ? s->options.children - 1 : 1;
+    return s->nrunning < s->options.children
+               ? task_of(task_queue_take(&s->queue, running_of, s, s->nslow < slow))
+               : NULL;
+}
+
 static void start_queued(struct spawner *s)
 {
-    while (s->queue && s->nrunning < s->options.children) {
-        struct task *t = s->queue;
-        unlink_queued(s, &s->queue);
+    for (struct task *t; (t = take_next(s));) {
         if (start_task(s, t)) {
-            struct outcome o = {.what = WIRE_BUSY};
             log_error("renderer.fork", log_int("errno", errno));
-            answer(s, t, &o);
-            free_task(t);
+            refuse(s, t, WIRE_BUSY);
             continue;
         }
-        t->next = s->running;
+        t->place.next = s->running ? &s->running->place : NULL;
         s->running = t;
         s->nrunning++;
+        s->nslow += t->place.slow;
         say_started(s, t);
     }
 }
@@ -292,12 +321,15 @@ static void judge(struct spawner *s, const struct task *t, int status, const str
 static void child_ended(struct spawner *s, pid_t pid, int status, const struct rusage *used)
 {
     struct outcome o;
-    for (struct task **at = &s->running; *at; at = &(*at)->next) {
-        struct task *t = *at;
+    for (struct task *t = s->running, *before = NULL; t; before = t, t = next_of(t)) {
         if (t->pid != pid)
             continue;
-        *at = t->next;
+        if (before)
+            before->place.next = t->place.next;
+        else
+            s->running = next_of(t);
         s->nrunning--;
+        s->nslow -= t->place.slow;
         judge(s, t, status, used, &o);
         answer(s, t, &o);
         free_task(t);
@@ -317,10 +349,11 @@ static void reap(struct spawner *s)
 
 static void enqueue(struct spawner *s, struct task *t)
 {
-    t->next = NULL;
-    *s->last = t;
-    s->last = &t->next;
-    s->nqueue++;
+    struct queued *ousted;
+    if (task_queue_add(&s->queue, &t->place, QUEUE, &ousted))
+        refuse(s, t, WIRE_BUSY);
+    else if (ousted)
+        refuse(s, task_of(ousted), WIRE_BUSY);
 }
 
 static const struct renderer_ops *find_working(const struct spawner *s, const char *format)
@@ -338,24 +371,25 @@ static int take_request(struct spawner *s, int peer, uint64_t id, struct wire_in
     char format[RENDER_NAME];
     wire_get_string(in, format, sizeof format);
     unsigned wall_ms = wire_get_u32(in);
+    uint64_t owner = wire_get_u64(in);
     if (wire_close(in) || fds[0] < 0 || fds[1] < 0)
         return -1;
     struct task *t = xcalloc(1, sizeof *t);
-    *t = (struct task){.peer = peer,
+    *t = (struct task){.place.owner = owner,
+                       .peer = peer,
                        .id = id,
                        .renderer = find_working(s, format),
                        .in = fds[0],
                        .out = fds[1],
                        .control = -1};
     bool refused = s->options.required && s->missing;
-    if (!t->renderer || refused || s->nqueue >= QUEUE) {
-        struct outcome o = {.what = refused ? WIRE_UNSAFE : t->renderer ? WIRE_BUSY : WIRE_FAILED};
-        answer(s, t, &o);
-        free_task(t);
+    if (!t->renderer || refused) {
+        refuse(s, t, refused ? WIRE_UNSAFE : WIRE_FAILED);
         return 0;
     }
     unsigned most = t->renderer->limits.wall_ms;
     t->wall_ms = wall_ms && wall_ms < most ? wall_ms : most;
+    t->place.slow = t->wall_ms > SLOW_MS;
     enqueue(s, t);
     return 0;
 }
@@ -412,7 +446,7 @@ static void accept_peer(struct spawner *s)
 static int wait_ms(struct spawner *s)
 {
     int64_t now = clock_mono_ms(), next = -1;
-    for (struct task *t = s->running; t; t = t->next)
+    for (struct task *t = s->running; t; t = next_of(t))
         if (!t->late && (next < 0 || t->deadline_ms < next))
             next = t->deadline_ms;
     return next < 0 ? -1 : next <= now ? 0 : (int)(next - now);
@@ -421,7 +455,7 @@ static int wait_ms(struct spawner *s)
 static void kill_late(struct spawner *s)
 {
     int64_t now = clock_mono_ms();
-    for (struct task *t = s->running; t; t = t->next)
+    for (struct task *t = s->running; t; t = next_of(t))
         if (!t->late && now >= t->deadline_ms) {
             t->late = true;
             kill(t->pid, SIGKILL);
@@ -585,7 +619,7 @@ static void finish(struct spawner *s)
         drop_peer(s, i);
     while (s->running) {
         struct task *t = s->running;
-        s->running = t->next;
+        s->running = next_of(t);
         waitpid(t->pid, NULL, 0);
         free_task(t);
     }
@@ -598,7 +632,6 @@ static void finish(struct spawner *s)
 int spawner_run(const struct spawner_options *options)
 {
     struct spawner s = {.options = *options, .parent = getppid()};
-    s.last = &s.queue;
     for (int i = 0; i < CONNECTIONS; i++)
         s.peers[i] = -1;
     if (!s.options.children || s.options.children > CHILDREN_MOST)

@@ -7,7 +7,7 @@
  * Documents never travel in messages but as sealed memfds beside them. The numbers are the host's own: both
  * ends run on one machine.
  *
- *   proxy -> spawner   RENDER  text format, u32 wall_ms; descriptors: document, output
+ *   proxy -> spawner   RENDER  text format, u32 wall_ms, u64 owner; descriptors: document, output
  *                      CANCEL
  *   spawner -> proxy   HELLO   u32 layers missing, u32 formats, for each: text format, text renderer,
  *                              text version, u64 out_bytes
@@ -21,7 +21,7 @@
 
 #include "base/buf.h"
 
-enum { WIRE_MAGIC = 0x50535457, WIRE_VERSION = 2, WIRE_HEAD = 24, WIRE_MESSAGE = 16 * 1024, WIRE_FDS = 2 };
+enum { WIRE_MAGIC = 0x50535457, WIRE_VERSION = 3, WIRE_HEAD = 24, WIRE_MESSAGE = 16 * 1024, WIRE_FDS = 2 };
 
 enum wire_type {
     WIRE_HELLO = 1,

@@ -3,9 +3,6 @@
 #include "base/xalloc.h"
 #include "net/http_client_parts.h"
 
-static void on_link_read(evutil_socket_t fd, short what, void *arg);
-static void on_link_write(evutil_socket_t fd, short what, void *arg);
-static void call_dial(struct http_call *call);
 static void call_fail(struct http_call *call, const struct error *e);
 
 /* ---- ends ---- */
@@ -70,6 +67,7 @@ static void call_over(struct http_call *call)
 {
     call->over = true;
     call->link = NULL;
+    http_call_release(call);
     if (!call->undialled) {
         call->next = call->client->dead_calls;
         call->client->dead_calls = call;
@@ -85,146 +83,6 @@ static void call_fail(struct http_call *call, const struct error *e)
         http_link_close(call->link);
     call_over(call);
     call->sink->done(call->arg, e);
-}
-
-/* ---- writing ---- */
-
-static void link_want_write(struct link *link, bool want)
-{
-    if (want == link->writing)
-        return;
-    link->writing = want;
-    if (want)
-        event_add(&link->on_write, NULL);
-    else
-        event_del(&link->on_write);
-}
-
-/* Sends from `bytes`; answers how many were taken, or -1 when the peer takes no more, even if it took some.
- */
-static ssize_t link_send(struct link *link, struct span bytes)
-{
-    size_t sent = 0;
-    while (sent < bytes.n) {
-        ssize_t n = stream_write(&link->stream, bytes.p + sent, bytes.n - sent);
-        if (n == STREAM_AGAIN)
-            break;
-        if (n < 0)
-            return -1;
-        sent += (size_t)n;
-        if (link->call)
-            link->call->wrote = true;
-    }
-    return (ssize_t)sent;
-}
-
-/*
- * The peer takes nothing more. It may have answered already, so reading goes on and decides. A pooled
- * connection that took nothing at all is replaced, and the same bytes are offered to the new one.
- */
-static void link_write_broken(struct link *link, struct buf *refused)
-{
-    struct http_call *call = link->call;
-    link->write_broken = true;
-    link_want_write(link, false);
-    if (call && call->reused && !call->wrote) {
-        call->reused = false;
-        call->link = NULL;
-        buf_move(&call->pending, refused);
-        http_link_close(link);
-        call_dial(call);
-    } else {
-        buf_free(refused);
-    }
-}
-
-void http_call_give(struct http_call *call, struct buf *bytes)
-{
-    struct link *link = call->link;
-    struct buf *queue = link ? &link->unsent : &call->pending;
-    if (call->over || (link && link->write_broken)) {
-        buf_free(bytes);
-    } else if (!link || queue->n) {
-        if (queue->n)
-            buf_add(queue, buf_span(bytes));
-        else
-            buf_move(queue, bytes);
-        buf_free(bytes);
-    } else {
-        ssize_t sent = link_send(link, buf_span(bytes));
-        if (sent < 0) {
-            link_write_broken(link, bytes);
-            return;
-        }
-        buf_consume(bytes, (size_t)sent);
-        if (bytes->n) {
-            buf_move(&link->unsent, bytes);
-            link_want_write(link, true);
-        } else {
-            buf_free(bytes);
-        }
-    }
-}
-
-void http_call_write(struct http_call *call, struct span bytes)
-{
-    struct link *link = call->link;
-    if (call->over || bytes.n == 0 || (link && link->write_broken))
-        return;
-    if (link && link->unsent.n == 0) {
-        ssize_t sent = link_send(link, bytes);
-        if (sent < 0) {
-            struct buf copy;
-            buf_init(&copy, SIZE_MAX / 2);
-            buf_add(&copy, bytes);
-            link_write_broken(link, &copy);
-            return;
-        }
-        bytes = span_from(bytes, (size_t)sent);
-    }
-    if (bytes.n) {
-        buf_add(link ? &link->unsent : &call->pending, bytes);
-        if (link)
-            link_want_write(link, true);
-    }
-}
-
-size_t http_call_unsent(const struct http_call *call)
-{
-    return call->link ? call->link->unsent.n : call->pending.n;
-}
-
-void http_call_sent_all(struct http_call *call)
-{
-    call->sent_all = true;
-}
-
-static void on_link_write(evutil_socket_t fd, short what, void *arg)
-{
-    struct link *link = arg;
-    (void)fd;
-    (void)what;
-    if (link->dead)
-        return;
-    if (link->stream.wants_write) { /* TLS has to write before it can read on */
-        link->stream.wants_write = false;
-        if (!link->unsent.n)
-            link_want_write(link, false);
-        on_link_read(link->stream.fd, EV_READ, link);
-        return;
-    }
-    ssize_t sent = link_send(link, buf_span(&link->unsent));
-    if (sent < 0) {
-        link_write_broken(link, &link->unsent);
-        return;
-    }
-    buf_consume(&link->unsent, (size_t)sent);
-    if (link->unsent.n == 0) {
-        buf_free(&link->unsent);
-        link_want_write(link, false);
-        if (link->call && link->call->sink->writable)
-            link->call->sink->writable(link->call->arg);
-    }
 }
 
 /* ---- reading ---- */
@@ -249,8 +107,8 @@ static const struct http_body_sink body_sink = {.data = sink_body, .trailer = si
 static void call_complete(struct http_call *call, size_t left_over)
 {
     struct link *link = call->link;
-    bool reusable = call->sent_all && !link->write_broken && !link->unsent.n && left_over == 0 &&
-                    llhttp_should_keep_alive(&link->parser.llhttp) && link->idle_max > 0;
+    bool reusable = call->sent_all && !link->write_broken && !link->unsent.n && !call->loan.n &&
+                    left_over == 0 && llhttp_should_keep_alive(&link->parser.llhttp) && link->idle_max > 0;
     link->call = NULL;
     call_over(call);
     if (reusable) {
@@ -377,7 +235,7 @@ static void call_eof(struct http_call *call, bool broken)
     call_fail(call, &e);
 }
 
-static void on_link_read(evutil_socket_t fd, short what, void *arg)
+void http_link_on_read(evutil_socket_t fd, short what, void *arg)
 {
     struct link *link = arg;
     (void)fd;
@@ -388,7 +246,7 @@ static void on_link_read(evutil_socket_t fd, short what, void *arg)
         ssize_t n = stream_read(&link->stream, link->client->read_room, LIMIT_READ);
         if (n == STREAM_AGAIN) {
             if (link->stream.wants_write)
-                link_want_write(link, true);
+                http_link_want_write(link, true);
             return;
         }
         if (!link->call) { /* idle: closed, or bytes that nobody asked for */
@@ -449,17 +307,17 @@ static void on_dialled(void *arg, const struct stream *s, const struct error *e)
              SIZE_MAX / 2); /* capped by what callers may send: limits.request_body, watermarks */
     buf_init(&link->head, 2 * LIMIT_HTTP_HEAD);
     http_parser_init(&link->parser, false);
-    event_assign(&link->on_read, c->base, s->fd, EV_READ | EV_PERSIST, on_link_read, link);
-    event_assign(&link->on_write, c->base, s->fd, EV_WRITE | EV_PERSIST, on_link_write, link);
+    event_assign(&link->on_read, c->base, s->fd, EV_READ | EV_PERSIST, http_link_on_read, link);
+    event_assign(&link->on_write, c->base, s->fd, EV_WRITE | EV_PERSIST, http_link_on_write, link);
     event_add(&link->on_read, NULL);
     link_start(call, link);
     if (call->sink->connected)
         call->sink->connected(call->arg);
-    if (!call->over && call->pending.n)
-        http_call_give(call, &call->pending);
+    if (!call->over)
+        http_call_send_waiting(call);
 }
 
-static void call_dial(struct http_call *call)
+void http_call_dial(struct http_call *call)
 {
     call->dial = dial_start(call->client->dialer, &call->target, on_dialled, call);
     if (!call->dial) { /* not even begun; reported from the loop */
@@ -485,7 +343,7 @@ struct http_call *http_call_start(struct http_client *c, const struct dial_targe
         call->reused = true;
         link_start(call, link);
     } else {
-        call_dial(call);
+        http_call_dial(call);
     }
     return call;
 }

@@ -56,6 +56,18 @@ struct http_call *http_call_start(struct http_client *c, const struct dial_targe
 void http_call_give(struct http_call *call, struct buf *bytes);
 /* Sends; the rest that does not go out is copied. */
 void http_call_write(struct http_call *call, struct span bytes);
+/*
+ * Sends bytes that stay where they are. List and bytes must stay until released(arg) comes: once, on the
+ * loop, perhaps from inside of http_call_lend, when all have gone out or the call is over. For requests that
+ * are not to be copied: nothing has been given to the call before, and nothing is before the release.
+ */
+struct http_loan {
+    const struct span *pieces;
+    size_t n;
+    void (*released)(void *arg);
+    void *arg;
+};
+void http_call_lend(struct http_call *call, const struct http_loan *loan);
 /* Bytes not sent yet. */
 size_t http_call_unsent(const struct http_call *call);
 /* The request is complete: without this the connection cannot be used again. */

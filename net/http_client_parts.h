@@ -1,8 +1,8 @@
 #ifndef NET_HTTP_CLIENT_PARTS_H
 #define NET_HTTP_CLIENT_PARTS_H
 /*
- * The files of which the HTTP client is made: http_client.c (calls: writing, reading, their ends) and
- * http_pool.c (connections between two calls). Nobody else includes this.
+ * The files of which the HTTP client is made: http_client.c (calls: reading, their ends), http_send.c
+ * (writing) and http_pool.c (connections between two calls). Nobody else includes this.
  */
 #include <stdint.h>
 
@@ -32,7 +32,10 @@ struct http_call {
     void *arg;
     struct dial *dial;
     struct link *link;
-    struct buf pending; /* what to send once there is a connection */
+    struct buf pending;    /* what to send once there is a connection */
+    struct http_loan loan; /* its pieces that have not gone out whole; n = 0: nothing is lent */
+    size_t loan_from;      /* bytes of the first of these that have gone out */
+    size_t loan_left;      /* bytes of all of them that have not */
     bool no_body, headed, wrote, sent_all, reused, over, undialled;
     struct http_call *next; /* the dead, or those that could not be dialled */
 };
@@ -52,6 +55,17 @@ struct http_client {
 /* ---- http_client.c ---- */
 /* Closes it; freed after the loop turn. Not one that is in the pool. */
 void http_link_close(struct link *link);
+void http_link_on_read(evutil_socket_t fd, short what, void *arg);
+/* Connects it to its target. */
+void http_call_dial(struct http_call *call);
+
+/* ---- http_send.c ---- */
+void http_link_on_write(evutil_socket_t fd, short what, void *arg);
+void http_link_want_write(struct link *link, bool want);
+/* There is a connection: sends what waited for it. */
+void http_call_send_waiting(struct http_call *call);
+/* What is lent goes back to its owner. */
+void http_call_release(struct http_call *call);
 
 /* ---- http_pool.c ---- */
 /* Of a connection whose server has not said how long it keeps it: milliseconds that it may be idle. */

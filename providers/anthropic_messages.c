@@ -185,9 +185,11 @@ struct part {
 };
 
 /* What else it says, for whoever records the conversation. */
+enum other { THINKING, PARTIAL_JSON, ID, NAME, INPUT, CITATION, CITATIONS, NO_OTHER };
+
 struct rest {
-    bool any; /* else the others are not set */
-    struct span thinking, id, name, input, partial_json, citation, citations;
+    unsigned said; /* a bit for each of the others that is there */
+    struct span values[NO_OTHER];
 };
 
 struct reading {
@@ -199,18 +201,57 @@ struct reading {
     bool more;    /* members that a bare text event does not have */
 };
 
-static struct span *rest_of(struct rest *rest, const struct walk *w, struct span key)
+/* Told by its length first. */
+static inline enum other other_of(const struct walk *w, struct span key)
 {
-    if (!rest->any)
-        *rest = (struct rest){.any = true};
-    return walk_key_is(w, key, "thinking")       ? &rest->thinking
-           : walk_key_is(w, key, "partial_json") ? &rest->partial_json
-           : walk_key_is(w, key, "id")           ? &rest->id
-           : walk_key_is(w, key, "name")         ? &rest->name
-           : walk_key_is(w, key, "input")        ? &rest->input
-           : walk_key_is(w, key, "citation")     ? &rest->citation
-           : walk_key_is(w, key, "citations")    ? &rest->citations
-                                                 : NULL;
+    switch (w->escaped ? SIZE_MAX : key.n) {
+    case 2:
+        return memcmp(key.p, "id", 2) == 0 ? ID : NO_OTHER;
+    case 4:
+        return memcmp(key.p, "name", 4) == 0 ? NAME : NO_OTHER;
+    case 5:
+        return memcmp(key.p, "input", 5) == 0 ? INPUT : NO_OTHER;
+    case 8:
+        return memcmp(key.p, "citation", 8) == 0 ? CITATION : NO_OTHER;
+    case 9:
+        return memcmp(key.p, "citations", 9) == 0 ? CITATIONS : NO_OTHER;
+    case SIZE_MAX: /* spelt with escapes */
+        return walk_key_is(w, key, "thinking")       ? THINKING
+               : walk_key_is(w, key, "partial_json") ? PARTIAL_JSON
+               : walk_key_is(w, key, "id")           ? ID
+               : walk_key_is(w, key, "name")         ? NAME
+               : walk_key_is(w, key, "input")        ? INPUT
+               : walk_key_is(w, key, "citation")     ? CITATION
+               : walk_key_is(w, key, "citations")    ? CITATIONS
+                                                     : NO_OTHER;
+    default:
+        return NO_OTHER;
+    }
+}
+
+static inline struct span said(const struct rest *rest, enum other what)
+{
+    return rest->said >> what & 1 ? rest->values[what] : (struct span){0};
+}
+
+static inline bool read_said(struct walk *w, enum other what, struct rest *rest)
+{
+    struct span *value = &rest->values[what];
+    rest->said |= 1u << what;
+    return walk_skip(w, value) && value->p[0] != 'n';
+}
+
+/* A member that is neither text nor type; whether it says anything. */
+static inline bool read_other(struct walk *w, struct span key, struct rest *rest)
+{
+    if (!rest)
+        return event_says(w);
+    if (key.n == 12 && memcmp(key.p, "partial_json", 12) == 0) /* what comes by the token */
+        return read_said(w, PARTIAL_JSON, rest);
+    if (key.n == 8 && memcmp(key.p, "thinking", 8) == 0)
+        return read_said(w, THINKING, rest);
+    enum other what = other_of(w, key);
+    return what == NO_OTHER ? event_says(w) : read_said(w, what, rest);
 }
 
 /* Room for both in one place: `delta` and `content_block` do not stand in one event. False: no object. */
@@ -219,7 +260,7 @@ static bool read_part(struct walk *w, struct part *part, struct rest *rest)
     struct span key, value;
     *part = (struct part){.more = false};
     if (rest)
-        rest->any = false;
+        rest->said = 0;
     if (!walk_enter(w, '{')) {
         if (walk_skip(w, &value))
             part->more = json_type(value) != JSON_NULL;
@@ -230,17 +271,12 @@ static bool read_part(struct walk *w, struct part *part, struct rest *rest)
                             : walk_key_is(w, key, "type")        ? &part->type
                             : walk_key_is(w, key, "stop_reason") ? &part->stop_reason
                                                                  : NULL;
-        struct span *other = rest && !into ? rest_of(rest, w, key) : NULL;
-        if (!walk_skip(w, &value))
-            return false;
         if (into)
-            *into = value;
-        else if (json_type(value) != JSON_NULL)
+            walk_skip(w, into);
+        else if (read_other(w, key, rest))
             part->more = true;
-        if (other)
-            *other = value;
     }
-    return true;
+    return !w->bad;
 }
 
 static bool is_tool_use(struct span type)
@@ -252,27 +288,36 @@ static bool is_tool_use(struct span type)
 NOT_INLINE static void note_block(struct reply_event *e, const struct part *block, const struct rest *rest,
                                   uint32_t number)
 {
-    static const struct rest none = {.any = false};
-    rest = rest->any ? rest : &none;
+    struct span input = said(rest, INPUT);
     if (is_word(block->type, "thinking")) {
         reply_event_note(e, NOTE_REASONING_BREAK, 0, (struct span){0});
-        notes_string(e, NOTE_REASONING, 0, rest->thinking);
+        notes_string(e, NOTE_REASONING, 0, said(rest, THINKING));
     } else if (is_tool_use(block->type)) {
         reply_event_note(e, NOTE_CALL, number, (struct span){0});
-        notes_value(e, NOTE_CALL_ID, number, rest->id);
-        notes_value(e, NOTE_CALL_NAME, number, rest->name);
+        notes_value(e, NOTE_CALL_ID, number, said(rest, ID));
+        notes_value(e, NOTE_CALL_NAME, number, said(rest, NAME));
         /* in a stream it begins as {}, and pieces follow */
-        if (e->whole || (json_type(rest->input) == JSON_OBJECT && rest->input.n > 2))
-            notes_value(e, NOTE_CALL_ARGUMENTS, number, rest->input);
+        if (e->whole || (json_type(input) == JSON_OBJECT && input.n > 2))
+            notes_value(e, NOTE_CALL_ARGUMENTS, number, input);
     }
-    notes_sources(e, rest->citations, NULL, "url");
+    notes_sources(e, said(rest, CITATIONS), NULL, "url");
 }
 
-NOT_INLINE static void note_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
+NOT_INLINE static void note_odd_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
 {
-    notes_string(e, NOTE_REASONING, 0, rest->thinking);
-    notes_string(e, NOTE_CALL_MORE, number, rest->partial_json);
-    notes_source(e, rest->citation, "url");
+    notes_string(e, NOTE_REASONING, 0, said(rest, THINKING));
+    notes_string(e, NOTE_CALL_MORE, number, said(rest, PARTIAL_JSON));
+    notes_source(e, said(rest, CITATION), "url");
+}
+
+static inline void note_delta(struct reply_event *e, const struct rest *rest, uint32_t number)
+{
+    if (rest->said == 1u << PARTIAL_JSON)
+        notes_piece(e, NOTE_CALL_MORE, number, rest->values[PARTIAL_JSON]);
+    else if (rest->said == 1u << THINKING)
+        notes_piece(e, NOTE_REASONING, 0, rest->values[THINKING]);
+    else
+        note_odd_delta(e, rest, number);
 }
 
 /* The blocks of a whole message: each is a channel, and at its end. */
@@ -341,6 +386,8 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
 static uint32_t read_index(struct span index)
 {
     int64_t number;
+    if (index.n == 1 && index.p[0] >= '0' && index.p[0] <= '9')
+        return (uint32_t)(index.p[0] - '0');
     return index.n && json_int(index, &number) ? (uint32_t)number : 0;
 }
 
@@ -377,7 +424,7 @@ static void read_stream_event(struct reading *r)
     if (is_word(r->type, "content_block_delta")) {
         uint32_t channel = read_index(r->index);
         read_delta(r, channel);
-        if (r->rest && r->rest->any)
+        if (r->rest && r->rest->said)
             note_delta(e, r->rest, channel);
     } else if (is_word(r->type, "content_block_start")) {
         uint32_t channel = read_index(r->index);
@@ -405,7 +452,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     (void)ends;
     struct rest rest;
     struct reading r = {.e = e, .rest = e->noting ? &rest : NULL};
-    rest.any = false;
+    rest.said = 0;
     struct walk w;
     struct span key;
     if (!event_open(e, &w, true)) /* [DONE] is of some gateways */

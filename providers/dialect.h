@@ -55,6 +55,9 @@ struct dialect {
      * in the request; *ends is kept between the calls of one reply. JSON that is not valid, or of another
      * shape, leaves the event without deltas. */
     void (*event)(struct reply_event *e, unsigned choices, struct reply_ends *ends);
+    /* Adds the notes of the calls of tools in a NOTE_CALLS, whose value this is. NULL: the dialect has none
+     * of that kind. */
+    void (*calls)(struct reply_event *e, struct span value);
     /* Appends to `out` a reduced copy of an event with text, from which the next two make events; called when
      * text of that channel begins to be held, so that the original event need not be kept. At most a few
      * hundred bytes. */

@@ -200,7 +200,8 @@ static void skip_counted(struct walk *w, struct reading *r)
         r->bare = false;
 }
 
-NOT_INLINE static void note_call(struct reply_event *e, struct span call)
+/* As a part of a reply has it. */
+static void note_call(struct reply_event *e, struct span call)
 {
     reply_event_note(e, NOTE_CALL, NOTE_NEXT_CALL, (struct span){0});
     notes_member(e, NOTE_CALL_ID, NOTE_NEXT_CALL, call, "id");
@@ -222,7 +223,12 @@ static void read_part(struct walk *w, struct reading *r)
     }
     while (walk_member(w, &key)) {
         bool is_text = walk_key_is(w, key, "text"), is_thought = walk_key_is(w, key, "thought");
-        bool is_call = r->e->noting && !is_text && key.n == 12 && walk_key_is(w, key, "functionCall");
+        if (r->e->noting && walk_key_is(w, key, "functionCall")) {
+            if (!walk_skip(w, &call))
+                return;
+            more = more || call.p[0] != 'n';
+            continue;
+        }
         if (!walk_skip(w, &value))
             return;
         if (is_text && json_type(value) == JSON_STRING)
@@ -231,13 +237,11 @@ static void read_part(struct walk *w, struct reading *r)
             thought = json_type(value) == JSON_TRUE;
         else if (json_type(value) != JSON_NULL)
             more = true;
-        if (is_call)
-            call = value;
     }
     if (r->e->noting && thought)
-        notes_string(r->e, NOTE_REASONING, 0, text);
-    if (json_type(call) == JSON_OBJECT)
-        note_call(r->e, call);
+        notes_piece(r->e, NOTE_REASONING, 0, text);
+    if (call.n && call.p[0] == '{')
+        reply_event_note(r->e, NOTE_CALLS, 0, call);
     if (text.p && !thought && (text.n > 2 || !more))
         reply_event_delta(r->e, DELTA_TEXT, 0, json_inside(text));
     if (!text.p || thought || more)
@@ -516,6 +520,7 @@ const struct dialect gemini = {
     .add_protocol = add_protocol,
     .place = place_gemini,
     .event = read_event,
+    .calls = note_call,
     .keep_shape = keep_shape,
     .text_event = text_event,
     .report_event = report_event,

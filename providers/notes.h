@@ -19,7 +19,15 @@ static inline void notes_value(struct reply_event *e, enum note_kind kind, uint3
 static inline void notes_string(struct reply_event *e, enum note_kind kind, uint32_t number,
                                 struct span value)
 {
-    if (value.n > 2 && json_type(value) == JSON_STRING)
+    if (value.n > 2 && value.p[0] == '"')
+        reply_event_note(e, kind, number, value);
+}
+
+/* The same for what comes by the token. */
+static inline __attribute__((always_inline)) void notes_piece(struct reply_event *e, enum note_kind kind,
+                                                              uint32_t number, struct span value)
+{
+    if (value.n > 2 && value.p[0] == '"')
         reply_event_note(e, kind, number, value);
 }
 

@@ -166,11 +166,10 @@ static void skip_counted(struct walk *w, struct reading *r)
         r->bare = false;
 }
 
-NOT_INLINE static void note_calls(struct reply_event *e, struct span list)
+/* The list of a message. */
+static void note_calls(struct reply_event *e, struct span list)
 {
     struct span function;
-    if (json_type(list) != JSON_ARRAY)
-        return;
     struct json_iter it = json_iter(list);
     while (json_next(&it) == 1) {
         reply_event_note(e, NOTE_CALL, NOTE_NEXT_CALL, (struct span){0});
@@ -185,18 +184,17 @@ NOT_INLINE static void note_calls(struct reply_event *e, struct span list)
 /* A member that is no text, of a message or of the line. */
 NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading *r)
 {
-    struct walk named = *w;
     struct span value;
     if (!walk_skip(w, &value) || !is_something(value))
         return;
     r->bare = false;
     if (!r->e->noting)
         return;
-    if (walk_key_is(&named, key, "thinking"))
-        notes_string(r->e, NOTE_REASONING, 0, value);
-    else if (walk_key_is(&named, key, "tool_calls"))
-        note_calls(r->e, value);
-    else if (walk_key_is(&named, key, "done_reason"))
+    if (walk_key_is(w, key, "thinking"))
+        notes_piece(r->e, NOTE_REASONING, 0, value);
+    else if (walk_key_is(w, key, "tool_calls") && value.p[0] == '[')
+        reply_event_note(r->e, NOTE_CALLS, 0, value);
+    else if (walk_key_is(w, key, "done_reason"))
         notes_string(r->e, NOTE_FINISH, 0, value);
 }
 
@@ -394,6 +392,7 @@ const struct dialect ollama = {
     .add_protocol = add_protocol,
     .place = place_ollama,
     .event = read_event,
+    .calls = note_calls,
     .keep_shape = keep_shape,
     .text_event = text_event,
     .report_event = report_event,

@@ -18,7 +18,6 @@
 #include "providers/notes.h"
 #include "providers/openai.h"
 #include "providers/placing.h"
-#include "providers/shape.h"
 
 /* A member that is null says nothing, and does not keep an emptied event alive. */
 static inline bool is_something(struct span value)
@@ -122,8 +121,8 @@ struct call {
     struct span index, id, name, arguments; /* n = 0: absent */
 };
 
-/* A call, or its `function` (or `custom`). */
-static void read_call(struct walk *w, struct call *c)
+/* What is called, in the `function` (or `custom`) of a call. */
+static inline void read_function(struct walk *w, struct call *c)
 {
     struct span key, value;
     if (!walk_enter(w, '{')) {
@@ -131,22 +130,41 @@ static void read_call(struct walk *w, struct call *c)
         return;
     }
     while (walk_member(w, &key)) {
+        struct span *into = walk_key_is(w, key, "arguments") || walk_key_is(w, key, "input") ? &c->arguments
+                            : walk_key_is(w, key, "name")                                    ? &c->name
+                                                                                             : &value;
+        walk_skip(w, into);
+    }
+}
+
+/* A call; one of before there were several is a function itself. */
+static inline void read_call(struct walk *w, struct call *c)
+{
+    struct span key, value;
+    if (!walk_enter(w, '{')) {
+        walk_skip(w, &value);
+        return;
+    }
+    while (walk_member(w, &key)) {
+        if (walk_key_is(w, key, "function") || walk_key_is(w, key, "custom")) {
+            read_function(w, c);
+            continue;
+        }
         struct span *into = walk_key_is(w, key, "index")                                       ? &c->index
                             : walk_key_is(w, key, "id")                                        ? &c->id
                             : walk_key_is(w, key, "name")                                      ? &c->name
                             : walk_key_is(w, key, "arguments") || walk_key_is(w, key, "input") ? &c->arguments
-                                                                                               : NULL;
-        if (walk_key_is(w, key, "function") || walk_key_is(w, key, "custom"))
-            read_call(w, c);
-        else if (walk_skip(w, &value) && into)
-            *into = value;
+                                                                                               : &value;
+        walk_skip(w, into);
     }
 }
 
-static void note_call(struct reply_event *e, uint32_t number, const struct call *c)
+static inline void note_call(struct reply_event *e, uint32_t number, const struct call *c)
 {
     int64_t given;
-    if (c->index.n && json_int(c->index, &given) && given >= 0 && given < UINT32_MAX)
+    if (c->index.n == 1 && c->index.p[0] >= '0' && c->index.p[0] <= '9')
+        number = (uint32_t)(c->index.p[0] - '0');
+    else if (c->index.n && json_int(c->index, &given) && given >= 0 && given < UINT32_MAX)
         number = (uint32_t)given;
     if (c->id.n || c->name.n || e->whole) {
         reply_event_note(e, NOTE_CALL, number, (struct span){0});
@@ -156,8 +174,29 @@ static void note_call(struct reply_event *e, uint32_t number, const struct call 
     notes_value(e, NOTE_CALL_MORE, number, c->arguments);
 }
 
+/* A piece of a call's arguments as nearly everyone writes it, [{"index":0,"function":{"arguments":"…"}}].
+ * False: it is something else, and nothing is consumed. */
+static inline bool read_piece(struct walk *w, struct reading *r)
+{
+    static const char before[] = "[{\"index\":", behind[] = ",\"function\":{\"arguments\":\"";
+    enum { DIGIT = sizeof before - 1, STRING = DIGIT + sizeof behind - 1, LEAST = STRING + sizeof "\"}}]" };
+    const char *from = w->at;
+    struct span string;
+    if (w->end - from < LEAST || memcmp(from, before, sizeof before - 1) != 0 || from[DIGIT] < '0' ||
+        from[DIGIT] > '9' || memcmp(from + DIGIT + 1, behind, sizeof behind - 1) != 0)
+        return false;
+    struct walk inside = *w;
+    inside.at += STRING;
+    if (!walk_skip(&inside, &string) || inside.end - inside.at < 3 || memcmp(inside.at, "}}]", 3) != 0)
+        return false;
+    w->at = inside.at + 3;
+    reply_event_note(r->e, NOTE_CALL_MORE, (uint32_t)(from[DIGIT] - '0'), string);
+    r->bare = false;
+    return true;
+}
+
 /* Calls of tools, when they are noted; a list, or one as it was before there were several. */
-static void read_calls(struct walk *w, bool list, struct reading *r)
+NOT_INLINE static void read_calls(struct walk *w, bool list, struct reading *r)
 {
     const char *start = (walk_peek(w), w->at);
     struct call c = {.id = {0}};
@@ -175,35 +214,54 @@ static void read_calls(struct walk *w, bool list, struct reading *r)
     r->bare = r->bare && *start == 'n';
 }
 
-/* What a message says besides its text. */
-NOT_INLINE static void note_message(const struct walk *w, struct span key, struct span value,
-                                    struct reading *r)
+/* What a member of a message is besides its text, told by its length first. */
+enum message_member { MESSAGE_OTHER, MESSAGE_REASONING, MESSAGE_REFUSAL, MESSAGE_CALL, MESSAGE_CALLS };
+
+static inline enum message_member message_member(const struct walk *w, struct span key)
 {
-    struct reply_event *e = r->e;
-    bool string = is_string(value) && value.n > 2;
-    if (walk_key_is(w, key, "reasoning_content") || walk_key_is(w, key, "reasoning")) {
-        if (string && !r->reasoned)
-            reply_event_note(e, NOTE_REASONING, 0, value);
-        r->reasoned = r->reasoned || string;
-    } else if (walk_key_is(w, key, "refusal")) {
-        notes_string(e, NOTE_REFUSAL, 0, value);
+    switch (w->escaped ? SIZE_MAX : key.n) {
+    case 7:
+        return memcmp(key.p, "refusal", 7) == 0 ? MESSAGE_REFUSAL : MESSAGE_OTHER;
+    case 9:
+        return memcmp(key.p, "reasoning", 9) == 0 ? MESSAGE_REASONING : MESSAGE_OTHER;
+    case 10:
+        return memcmp(key.p, "tool_calls", 10) == 0 ? MESSAGE_CALLS : MESSAGE_OTHER;
+    case 13:
+        return memcmp(key.p, "function_call", 13) == 0 ? MESSAGE_CALL : MESSAGE_OTHER;
+    case 17:
+        return memcmp(key.p, "reasoning_content", 17) == 0 ? MESSAGE_REASONING : MESSAGE_OTHER;
+    case SIZE_MAX: /* spelt with escapes */
+        return walk_key_is(w, key, "refusal")             ? MESSAGE_REFUSAL
+               : walk_key_is(w, key, "reasoning")         ? MESSAGE_REASONING
+               : walk_key_is(w, key, "reasoning_content") ? MESSAGE_REASONING
+               : walk_key_is(w, key, "tool_calls")        ? MESSAGE_CALLS
+               : walk_key_is(w, key, "function_call")     ? MESSAGE_CALL
+                                                          : MESSAGE_OTHER;
+    default:
+        return MESSAGE_OTHER;
     }
 }
 
 NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading *r)
 {
-    struct walk named = *w;
     struct span value;
-    bool calls = r->e->noting && walk_key_is(w, key, "tool_calls");
-    if (calls || (r->e->noting && walk_key_is(w, key, "function_call"))) {
-        read_calls(w, calls, r);
+    enum message_member member = r->e->noting ? message_member(w, key) : MESSAGE_OTHER;
+    if (member >= MESSAGE_CALL) {
+        if (!read_piece(w, r))
+            read_calls(w, member == MESSAGE_CALLS, r);
         return;
     }
     if (!walk_skip(w, &value) || !is_something(value))
         return;
     r->bare = false;
-    if (r->e->noting)
-        note_message(&named, key, value, r);
+    if (member == MESSAGE_OTHER || !is_string(value) || value.n == 2)
+        return;
+    if (member == MESSAGE_REFUSAL) {
+        reply_event_note(r->e, NOTE_REFUSAL, 0, value);
+    } else if (!r->reasoned) {
+        r->reasoned = true;
+        reply_event_note(r->e, NOTE_REASONING, 0, value);
+    }
 }
 
 /* A delta, or the message of a whole reply. False: it is no object. */
@@ -362,14 +420,15 @@ static void read_choice(struct walk *w, struct reading *r)
     /* The index may stand behind the text. */
     uint32_t channel = (uint32_t)number;
     event_set_channel(e, first, channel);
-    if (is_finish(reason) || e->whole) {
+    bool finish = is_finish(reason);
+    if (finish || e->whole) {
         reply_ends_add(&r->ends, channel);
         reply_event_delta(e, DELTA_CHANNEL_END, channel, (struct span){0});
         r->bare = false;
     }
     if (!e->noting)
         return;
-    if (is_finish(reason))
+    if (finish)
         reply_event_note(e, NOTE_FINISH, 0, reason);
     if (channel)
         e->nnotes = notes;
@@ -390,29 +449,6 @@ static bool is_error(struct span value)
         return !span_is(value, "0");
     default:
         return true;
-    }
-}
-
-/* Members of a chunk that stand in every one of them and say nothing of this one. */
-static bool is_frame(const struct walk *w, struct span key)
-{
-    switch (w->escaped ? 0 : key.n) {
-    case 2:
-        return memcmp(key.p, "id", 2) == 0;
-    case 5:
-        return memcmp(key.p, "model", 5) == 0;
-    case 6:
-        return memcmp(key.p, "object", 6) == 0;
-    case 7:
-        return memcmp(key.p, "created", 7) == 0;
-    case 11:
-        return memcmp(key.p, "obfuscation", 11) == 0;
-    case 12:
-        return memcmp(key.p, "service_tier", 12) == 0;
-    case 18:
-        return memcmp(key.p, "system_fingerprint", 18) == 0;
-    default:
-        return false;
     }
 }
 
@@ -460,7 +496,7 @@ NOT_INLINE static void note_member(const struct walk *w, struct span key, struct
 static void read_member(struct walk *w, struct span key, struct reading *r)
 {
     struct span value;
-    if (is_frame(w, key)) {
+    if (openai_chat_is_frame(w, key)) {
         /* "object":"error" is how older versions of vLLM say it */
         if (walk_skip(w, &value) && key.n == 6 && value.n == 7 && memcmp(value.p, "\"error\"", 7) == 0)
             r->e->error = true;
@@ -473,7 +509,6 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
         return;
     }
     bool error = walk_key_is(w, key, "error");
-    struct walk named = *w;
     if (!walk_skip(w, &value))
         return;
     if (error && is_error(value))
@@ -483,7 +518,7 @@ static void read_member(struct walk *w, struct span key, struct reading *r)
     r->bare = false;
     read_echo(w, key, value, r);
     if (r->e->noting)
-        note_member(&named, key, value, r);
+        note_member(w, key, value, r);
 }
 
 static void read_event(struct reply_event *e, unsigned choices, struct reply_ends *ends)
@@ -506,81 +541,17 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     e->ends_reply = e->whole ? r.choices : ends->count > before && ends->count >= choices;
 }
 
-/* ---- events of our own ---- */
-
-/*
- * A shape is the channel's number, a blank, and the members that every chunk of a reply repeats, as they are
- * spelt there: 0 "id":"chatcmpl-1","object":"chat.completion.chunk",
- */
-static void keep_shape(const struct reply_event *e, uint32_t channel, struct buf *out)
-{
-    struct walk w = walk_text(e->json);
-    struct span key, value;
-    shape_begin(channel, out);
-    walk_enter(&w, '{');
-    while (walk_member(&w, &key)) {
-        bool padding = key.n == sizeof "obfuscation" - 1; /* of that length there is no other */
-        bool kept = (is_frame(&w, key) && !padding) || walk_key_is(&w, key, "provider");
-        if (!walk_skip(&w, &value))
-            break;
-        if (kept)
-            shape_add(key, value, out);
-    }
-}
-
-/* What every event of our own begins with. Answers the digits of the shape's channel. */
-static struct span begin_event(struct span shape, struct buf *out)
-{
-    struct span index, members = shape_members(shape, &index);
-    buf_adds(out, "data: {");
-    buf_add(out, index.p == shape.p ? members : SPAN_LIT("\"object\":\"chat.completion.chunk\","));
-    return index;
-}
-
-static void text_event(struct span shape, uint32_t channel, int64_t number, struct span escaped,
-                       struct span tokens, struct buf *out)
-{
-    (void)number;
-    begin_event(shape, out);
-    buf_printf(out, "\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"", (unsigned)channel);
-    buf_add(out, escaped);
-    buf_adds(out, "\"}");
-    if (tokens.p) {
-        buf_adds(out, ",\"logprobs\":{\"content\":[");
-        buf_add(out, tokens);
-        buf_adds(out, "]}");
-    }
-    buf_adds(out, ",\"finish_reason\":null}]}\n\n");
-}
-
-static void report_event(struct span shape, int64_t number, struct span report, bool cut, struct buf *out)
-{
-    (void)number;
-    struct span index = begin_event(shape, out);
-    buf_adds(out, "\"choices\":[{\"index\":");
-    buf_add(out, index);
-    buf_adds(out, ",\"delta\":{},\"finish_reason\":");
-    buf_adds(out, cut ? "\"error\"}]," : "\"stop\"}],");
-    buf_add(out, report);
-    buf_adds(out, "}\n\n");
-}
-
-static void error_event(const struct error *e, bool named, struct buf *out)
-{
-    shape_error_event(e, openai_error_body, named ? "error" : NULL, "\n", out);
-}
-
 const struct dialect openai_chat = {
     .api = API_OPENAI_CHAT,
     .request = openai_chat_request,
     .add_protocol = openai_chat_add_protocol,
     .place = place_openai_chat,
     .event = read_event,
-    .keep_shape = keep_shape,
-    .text_event = text_event,
-    .report_event = report_event,
+    .keep_shape = openai_chat_keep_shape,
+    .text_event = openai_chat_text_event,
+    .report_event = openai_chat_report_event,
     .offsets = OFFSETS_POINTS,
     .error_body = openai_error_body,
-    .error_event = error_event,
+    .error_event = openai_chat_error_event,
     .keep_alive = ": keep-alive\n\n",
 };

@@ -32,36 +32,75 @@ enum kind {
     KIND_ENDED,
     KIND_FAILED,
     KIND_ERROR,
+    /* These are noted, and nothing else. */
+    KIND_REASONING_DELTA,
+    KIND_REASONING_PART,
+    KIND_CALL_DELTA,
+    KIND_REFUSAL_DELTA,
 };
+
+/* Told by its length first; most events of a stream are of a few kinds, and each is looked up. */
+static enum kind kind_named(struct span name)
+{
+    switch (name.n) {
+    case 5:
+        return span_is(name, "error") ? KIND_ERROR : KIND_OTHER;
+    case 15:
+        return span_is(name, "response.failed") ? KIND_FAILED : KIND_OTHER;
+    case 16:
+        return span_is(name, "response.created") ? KIND_CREATED : KIND_OTHER;
+    case 18:
+        return span_is(name, "response.completed") || span_is(name, "response.cancelled") ? KIND_ENDED
+                                                                                          : KIND_OTHER;
+    case 19:
+        return span_is(name, "response.incomplete") ? KIND_ENDED : KIND_OTHER;
+    case 22:
+        return span_is(name, "response.refusal.delta") ? KIND_REFUSAL_DELTA : KIND_OTHER;
+    case 25:
+        return span_is(name, "response.output_text.done")   ? KIND_TEXT_DONE
+               : span_is(name, "response.output_item.done") ? KIND_ITEM_DONE
+                                                            : KIND_OTHER;
+    case 26:
+        return span_is(name, "response.output_text.delta")   ? KIND_TEXT_DELTA
+               : span_is(name, "response.content_part.done") ? KIND_PART_DONE
+               : span_is(name, "response.output_item.added") ? KIND_ITEM_ADDED
+                                                             : KIND_OTHER;
+    case 27:
+        return span_is(name, "response.content_part.added") ? KIND_PART_ADDED : KIND_OTHER;
+    case 29:
+        return span_is(name, "response.reasoning_text.delta") ? KIND_REASONING_DELTA : KIND_OTHER;
+    case 33:
+        return span_is(name, "response.mcp_call_arguments.delta") ? KIND_CALL_DELTA : KIND_OTHER;
+    case 37:
+        return span_is(name, "response.reasoning_summary_text.delta")   ? KIND_REASONING_DELTA
+               : span_is(name, "response.output_text.annotation.added") ? KIND_ANNOTATION
+               : span_is(name, "response.reasoning_summary_part.added") ? KIND_REASONING_PART
+                                                                        : KIND_OTHER;
+    case 38:
+        return span_is(name, "response.function_call_arguments.delta") ||
+                       span_is(name, "response.custom_tool_call_input.delta")
+                   ? KIND_CALL_DELTA
+                   : KIND_OTHER;
+    default:
+        return KIND_OTHER;
+    }
+}
 
 static enum kind kind_of(struct span type)
 {
-    static const struct {
-        const char *name;
-        enum kind kind;
-    } kinds[] = {
-        {"response.output_text.delta", KIND_TEXT_DELTA},
-        {"response.output_text.done", KIND_TEXT_DONE},
-        {"response.output_text.annotation.added", KIND_ANNOTATION},
-        {"response.content_part.added", KIND_PART_ADDED},
-        {"response.content_part.done", KIND_PART_DONE},
-        {"response.output_item.added", KIND_ITEM_ADDED},
-        {"response.output_item.done", KIND_ITEM_DONE},
-        {"response.created", KIND_CREATED},
-        {"response.completed", KIND_ENDED},
-        {"response.incomplete", KIND_ENDED},
-        {"response.cancelled", KIND_ENDED},
-        {"response.failed", KIND_FAILED},
-        {"error", KIND_ERROR},
-    };
+    enum { LONGEST = 64 };
     if (json_type(type) != JSON_STRING)
         return KIND_OTHER;
     struct span name = json_inside(type);
-    bool escaped = name.n && memchr(name.p, '\\', name.n);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (escaped ? json_inside_is(name, kinds[i].name) : span_is(name, kinds[i].name))
-            return kinds[i].kind;
-    return KIND_OTHER;
+    enum kind kind = kind_named(name);
+    if (kind != KIND_OTHER || !memchr(name.p, '\\', name.n))
+        return kind;
+    struct buf plain;
+    buf_init(&plain, LONGEST);
+    if (json_unescape(name, &plain) == 0)
+        kind = kind_named(buf_span(&plain));
+    buf_free(&plain);
+    return kind;
 }
 
 /* The members of an event, or of a whole reply, that matter; n = 0: absent. */
@@ -422,25 +461,23 @@ NOT_INLINE static void note_whole(struct reply_event *e, const struct members *m
         notes_error(e, m->error);
 }
 
-static void note_piece(struct reply_event *e, struct span type, const struct members *m, uint32_t number)
+static uint32_t number_of(struct span output_index)
 {
-    static const struct {
-        const char *type;
-        enum note_kind kind;
-    } kinds[] = {
-        {"response.reasoning_summary_text.delta", NOTE_REASONING},
-        {"response.reasoning_text.delta", NOTE_REASONING},
-        {"response.function_call_arguments.delta", NOTE_CALL_MORE},
-        {"response.custom_tool_call_input.delta", NOTE_CALL_MORE},
-        {"response.mcp_call_arguments.delta", NOTE_CALL_MORE},
-        {"response.refusal.delta", NOTE_REFUSAL},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (span_is(type, kinds[i].type)) {
-            notes_string(e, kinds[i].kind, number, m->delta);
-            return;
-        }
-    if (span_is(type, "response.reasoning_summary_part.added"))
+    int64_t index = 0;
+    if (output_index.n == 1 && output_index.p[0] >= '0' && output_index.p[0] <= '9')
+        return (uint32_t)(output_index.p[0] - '0');
+    return output_index.n && json_int(output_index, &index) ? (uint32_t)index : 0;
+}
+
+static inline void note_piece(struct reply_event *e, const struct members *m, enum kind kind)
+{
+    if (kind == KIND_CALL_DELTA)
+        notes_piece(e, NOTE_CALL_MORE, number_of(m->output_index), m->delta);
+    else if (kind == KIND_REASONING_DELTA)
+        notes_piece(e, NOTE_REASONING, 0, m->delta);
+    else if (kind == KIND_REFUSAL_DELTA)
+        notes_string(e, NOTE_REFUSAL, 0, m->delta);
+    else
         reply_event_note(e, NOTE_REASONING_BREAK, 0, (struct span){0});
 }
 
@@ -448,13 +485,11 @@ NOT_INLINE static void note_stream_event(struct reply_event *e, const struct mem
                                          struct span root)
 {
     struct span type;
-    int64_t index = 0;
-    uint32_t number = m->output_index.n && json_int(m->output_index, &index) ? (uint32_t)index : 0;
     switch (kind) {
     case KIND_ITEM_ADDED:
     case KIND_ITEM_DONE:
         if (json_type(m->item) == JSON_OBJECT && json_member(m->item, "type", &type))
-            note_call(e, m->item, type, number);
+            note_call(e, m->item, type, number_of(m->output_index));
         break;
     case KIND_ANNOTATION:
         notes_source(e, m->annotation, "url");
@@ -475,9 +510,7 @@ NOT_INLINE static void note_stream_event(struct reply_event *e, const struct mem
         note_status(e, m->response);
         break;
     case KIND_OTHER:
-        if (json_type(m->type) == JSON_STRING)
-            note_piece(e, json_inside(m->type), m, number);
-        else if (m->error.n)
+        if (json_type(m->type) != JSON_STRING && m->error.n)
             notes_error(e, m->error);
         break;
     default:
@@ -515,7 +548,9 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         return;
     }
     enum kind kind = read_stream_event(e, &m);
-    if (e->noting && !e->bare)
+    if (e->noting && kind >= KIND_REASONING_DELTA)
+        note_piece(e, &m, kind);
+    else if (e->noting && !e->bare)
         note_stream_event(e, &m, kind, root);
     if (is_digits(m.number)) {
         e->number_at = e->json_at + (size_t)(m.number.p - e->json.p);

@@ -140,6 +140,11 @@ static bool walk_any_member(struct walk *w, struct span *key)
 static inline __attribute__((always_inline)) bool walk_member(struct walk *w, struct span *key)
 {
     /* As nearly everyone writes it: no white space, no escapes. */
+    if (w->at < w->end && *w->at == '}') {
+        w->at++;
+        w->first = false;
+        return false;
+    }
     if (w->end - w->at > 6 && (w->first || *w->at == ',')) {
         const char *p = w->at + !w->first;
         p += !w->first && *p == ' ';
@@ -175,7 +180,7 @@ static inline const char *walk_simple_end(const char *p, const char *end)
     return p < end && (*p == ',' || *p == '}' || *p == ']') ? p : NULL;
 }
 
-/* Steps over the next value and answers its bytes. */
+/* Steps over the next value and answers its bytes; false, and an empty span: there is none. */
 static inline bool walk_skip(struct walk *w, struct span *value)
 {
     const char *end = walk_peek(w) ? walk_simple_end(w->at, w->end) : NULL;
@@ -189,8 +194,8 @@ static inline bool walk_skip(struct walk *w, struct span *value)
     return true;
 }
 
-/* Of the key that walk_member has just answered. Inlined always: names are known there, and so are their
- * lengths. */
+/* Of the key that walk_member answered last, before or after its value was skipped. Inlined always: names are
+ * known there, and so are their lengths. */
 static inline __attribute__((always_inline)) bool walk_key_is(const struct walk *w, struct span key,
                                                               const char *name)
 {

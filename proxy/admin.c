@@ -133,7 +133,7 @@ static void consults(struct conn *c, struct span query, bool head_only)
     }
     buf_init(&j->out, PAGE_MAX);
     audit_flush(c->worker);
-    if (job_submit(c->worker->audit, &j->job) == 0)
+    if (job_submit(c->worker->queues[QUEUE_AUDIT].jobs, &j->job) == 0)
         return;
     xfree(j);
     conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), head_only);
@@ -200,7 +200,7 @@ static void behind_done(struct job *job)
 static void page_behind_jobs(struct conn *c, struct span target, bool head_only)
 {
     struct behind_job *j = NULL;
-    if (job_queue_length(c->worker->disk)) {
+    if (job_queue_length(c->worker->queues[QUEUE_DISK].jobs)) {
         j = xcalloc(1, sizeof *j);
         j->job.work = behind_work;
         j->job.done = behind_done;
@@ -209,7 +209,7 @@ static void page_behind_jobs(struct conn *c, struct span target, bool head_only)
         j->head_only = head_only;
         buf_init(&j->target, LIMIT_HTTP_HEAD);
         buf_add(&j->target, target);
-        if (job_submit(c->worker->disk, &j->job) == 0)
+        if (job_submit(c->worker->queues[QUEUE_DISK].jobs, &j->job) == 0)
             return;
         buf_free(&j->target);
         xfree(j);

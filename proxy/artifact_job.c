@@ -90,7 +90,7 @@ void consult_files_unref(struct worker *w, struct consult_files *f)
         end->workspace = f->workspace;
         /* No job of this consult is left, so nobody else uses it; and at the end there is no thread any more.
          */
-        if (w->ended || job_submit(w->disk, &end->job) < 0) {
+        if (w->ended || job_submit(w->queues[QUEUE_DISK].jobs, &end->job) < 0) {
             files_end_work(&end->job);
             files_end_done(&end->job);
         }
@@ -272,7 +272,7 @@ static void release(struct exchange *ex, bool made)
         if (!a->parked)
             continue;
         a->last = last;
-        if (job_submit(a->worker->disk, &a->job) == 0)
+        if (job_submit(a->worker->queues[QUEUE_DISK].jobs, &a->job) == 0)
             a->parked = false; /* when the queue is full, the next one that ends tries again, or time does */
     }
 }
@@ -312,7 +312,7 @@ static void image_over(void *arg, struct buf *body, enum flag failed, const char
         buf_init(&a->answer, body->max);
         buf_move(&a->answer, body);
     }
-    if (job_submit(a->worker->disk, &a->job) == 0)
+    if (job_submit(a->worker->queues[QUEUE_DISK].jobs, &a->job) == 0)
         return;
     queue_is_full(a);
     finish(a);
@@ -352,7 +352,7 @@ static void drawing_over(struct artifact_job *a, enum flag failed, const char *w
     a->step = STEP_DRAWN;
     a->failed = failed;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (job_submit(a->worker->disk, &a->job) == 0)
+    if (job_submit(a->worker->queues[QUEUE_DISK].jobs, &a->job) == 0)
         return;
     queue_is_full(a);
     finish(a);
@@ -435,9 +435,11 @@ static void draw(struct artifact_job *a)
     if (wanted && take_cached(a))
         return;
     if (wanted) {
-        int64_t until_ms = clock_mono_ms() + a->exchange->config->timeouts.render;
+        const struct render_order order = {a->drawn_format, document,
+                                           clock_mono_ms() + a->exchange->config->timeouts.render,
+                                           render_owner(a->files->owner.org)};
         a->made.render.wanted = false; /* the descriptor goes on */
-        a->render = render_submit(a->worker->renders, a->drawn_format, document, until_ms, on_drawn, a, &why);
+        a->render = render_submit(a->worker->renders, &order, on_drawn, a, &why);
     }
     made_free(&a->made);
     if (!a->render)
@@ -480,7 +482,7 @@ void artifact_job_start(void *arg, unsigned number, struct buf *text, enum flag 
     a->next = ex->job_list;
     ex->job_list = a;
     ex->jobs++;
-    if (job_submit(ex->worker->disk, &a->job) == 0)
+    if (job_submit(ex->worker->queues[QUEUE_DISK].jobs, &a->job) == 0)
         return;
     queue_is_full(a);
     unlink_job(a);

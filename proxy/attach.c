@@ -10,7 +10,9 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "providers/upload.h"
+#include "proxy/body_read.h"
 #include "proxy/conversion.h"
+#include "proxy/thread.h"
 
 /* ---- what did not go ---- */
 
@@ -51,9 +53,21 @@ static int resolve(struct attach_job *j)
     return attach_provider_plan(j) < 0 ? -1 : attach_prepare_documents(j);
 }
 
+/* The request as it goes upstream. */
+static int make_pieces(struct attach_job *j)
+{
+    size_t length = edits_length(&j->edits, j->body.n);
+    request_head(buf_span(&j->head), j->identity, length, &j->new_head);
+    j->pieces = xcalloc(2 * j->edits.n + 2, sizeof *j->pieces);
+    j->pieces[0] = buf_span(&j->new_head);
+    int n = edits_pieces(&j->edits, buf_span(&j->body), j->pieces + 1);
+    j->npieces = (size_t)(n + 1);
+    return n < 0 ? error_set(&j->error, ERROR_BAD_REQUEST, "Nothing can be added to this request.") : 0;
+}
+
 static int place(struct attach_job *j)
 {
-    if (attach_prepare_read(j) < 0 || attach_place(j) < 0)
+    if (attach_prepare_read(j) < 0 || attach_place(j) < 0 || make_pieces(j) < 0)
         return -1;
     attach_promise_originals(j);
     return 0;
@@ -64,6 +78,9 @@ static int place(struct attach_job *j)
 static void work(struct attach_job *j)
 {
     if (j->stage == ATTACH_RESOLVE) {
+        if (j->recorded)
+            request_words(j->place.api, j->facts.root, &j->words);
+        j->words_read = true;
         j->failed = resolve(j) < 0;
         if (j->failed || j->npreparations)
             return;
@@ -72,10 +89,33 @@ static void work(struct attach_job *j)
     j->failed = place(j) < 0;
 }
 
+/* All that may be large, or hold a file: to give many MiB back takes a while. */
+static void free_parts(struct attach_job *j)
+{
+    attach_prepare_free(j);
+    attachments_free(&j->list);
+    edits_free(&j->edits);
+    xfree(j->pieces);
+    for (size_t i = 0; i < j->ntexts; i++)
+        buf_free(&j->texts[i]);
+    xfree(j->texts);
+    buf_free(&j->protocol_room);
+    buf_free(&j->room);
+    buf_free(&j->head);
+    buf_free(&j->new_head);
+    buf_free(&j->body);
+    buf_free(&j->words.text);
+    buf_free(&j->not_passed);
+}
+
 static void job_work(struct job *job)
 {
     struct attach_job *j = (struct attach_job *)job;
     bool keep = j->stage == ATTACH_KEEP;
+    if (j->stage == ATTACH_FREE) {
+        free_parts(j);
+        return;
+    }
     if (!keep)
         work(j);
     if (keep || j->failed || j->npreparations || j->recorded)
@@ -88,19 +128,8 @@ static void job_work(struct job *job)
 
 static void free_job(struct attach_job *j)
 {
-    inbound_give_up(j->store, j->keeping);
-    attach_prepare_free(j);
-    attachments_free(&j->list);
-    edits_free(&j->edits);
-    buf_free(&j->body);
-    buf_free(&j->protocol_room);
-    buf_free(&j->room);
-    for (size_t i = 0; i < j->ntexts; i++)
-        buf_free(&j->texts[i]);
-    xfree(j->texts);
-    buf_free(&j->not_passed);
-    xfree(j->parent);
     config_unref(j->config);
+    xfree(j->parent);
     xfree(j);
 }
 
@@ -133,19 +162,40 @@ static void count(struct exchange *ex, const struct attach_job *j)
     }
 }
 
+/* The exchange may be over. */
+static void discard(struct attach_job *j)
+{
+    j->stage = ATTACH_FREE;
+    if (job_submit(j->queue, &j->job) == 0)
+        return;
+    free_parts(j);
+    free_job(j);
+}
+
 static void end(struct attach_job *j)
 {
     struct exchange *ex = j->exchange;
     ex->jobs--;
     attach_note(ex, &j->list, j->failed ? &j->error : NULL);
-    free_job(j);
+    inbound_give_up(j->store, j->keeping);
+    j->kept = true;
+    if (!j->lent)
+        discard(j);
+}
+
+static void released(void *arg)
+{
+    struct attach_job *j = arg;
+    j->lent = false;
+    if (j->kept)
+        discard(j);
 }
 
 /* In the queue before the client can hear of the consult, and so before anything that asks for it. */
 static void keep(struct attach_job *j)
 {
     j->stage = ATTACH_KEEP;
-    if (job_submit(j->exchange->worker->disk, &j->job) == 0)
+    if (job_submit(j->queue, &j->job) == 0)
         return;
     log_error("inbound.keep_failed", log_str("consult", j->consult), log_str("why", "the queue is full"));
     end(j);
@@ -158,12 +208,20 @@ static void finish(struct attach_job *j)
     ex->attach = NULL;
     count(ex, j);
     buf_add(&ex->not_passed, buf_span(&j->not_passed));
+    if (j->words_read)
+        thread_give_words(ex, &j->words);
+    else
+        buf_move(&ex->body, &j->body);
     if (ex->conn && !j->failed) {
         if (j->recorded)
             attach_note(ex, &j->list, NULL);
-        request_send(ex, buf_span(&j->body), &j->edits);
-        ex->overhead_us = clock_mono_us() - ex->body_end_us;
-        keep(j);
+        const struct http_loan loan = {.pieces = j->pieces, .n = j->npieces, .released = released, .arg = j};
+        j->lent = true;
+        request_send(ex, NULL, &loan);
+        if (j->list.n)
+            keep(j);
+        else
+            end(j);
         return;
     }
     struct error e = j->error;
@@ -178,7 +236,8 @@ static void finish(struct attach_job *j)
 static void overload(struct attach_job *j)
 {
     j->failed = true;
-    error_set(&j->error, ERROR_OVERLOADED, "Too many files are being read and stored at this moment.");
+    error_set(&j->error, ERROR_OVERLOADED,
+              "Too many files and long requests are being read and stored at this moment.");
 }
 
 void attach_prepared(struct attach_job *j)
@@ -186,7 +245,7 @@ void attach_prepared(struct attach_job *j)
     if (--j->pending)
         return;
     j->stage = ATTACH_PLACE;
-    if (!j->failed && job_submit(j->exchange->worker->disk, &j->job) == 0)
+    if (!j->failed && job_submit(j->queue, &j->job) == 0)
         return;
     if (!j->failed)
         overload(j);
@@ -196,7 +255,11 @@ void attach_prepared(struct attach_job *j)
 static void job_done(struct job *job)
 {
     struct attach_job *j = (struct attach_job *)job;
-    struct exchange *ex = j->exchange;
+    struct exchange *ex = j->exchange; /* with ATTACH_FREE it may be gone */
+    if (j->stage == ATTACH_FREE) {
+        free_job(j);
+        return;
+    }
     if (j->stage == ATTACH_KEEP) {
         end(j);
         exchange_try_over(ex);
@@ -221,8 +284,7 @@ void attach_stop(struct exchange *ex)
     finish(j);
 }
 
-void attach_start(struct exchange *ex, const struct request_facts *facts, struct attachments *list,
-                  struct edits *edits, struct buf *room)
+void attach_start(struct exchange *ex, struct body_read *r, struct buf *room)
 {
     struct attach_job *j = xcalloc(1, sizeof *j);
     bool forward = ex->caller.forward_all || ex->caller.nforward;
@@ -241,16 +303,25 @@ void attach_start(struct exchange *ex, const struct request_facts *facts, struct
     j->forward = ex->caller.forward;
     j->nforward = ex->caller.nforward;
     j->fields = !ex->caller.context_attachments;
-    j->list = *list;
-    *list = (struct attachments){0};
-    j->edits = *edits;
-    *edits = (struct edits){0};
+    j->identity = ex->consult;
+    if (ex->consult && r->facts.root.n) {
+        j->list = r->list;
+        r->list = (struct attachments){0};
+    }
+    /* One without files does not wait for those who write some. */
+    j->queue = ex->worker->queues[j->list.n || forward ? QUEUE_DISK : QUEUE_BODIES].jobs;
+    j->edits = r->edits;
+    r->edits = (struct edits){0};
+    buf_init(&j->head, ex->request.max);
+    buf_move(&j->head, &ex->request);
     buf_init(&j->protocol_room, room->max);
     buf_move(&j->protocol_room, room);
     buf_init(&j->body, ex->body.max);
     buf_move(&j->body, &ex->body);
+    buf_init(&j->new_head, ex->request.max + LIMIT_READ);
+    buf_init(&j->words.text, LIMIT_THREAD_TEXT);
     buf_init(&j->not_passed, LIMIT_READ);
-    j->facts = *facts;
+    j->facts = r->facts;
     j->place = (struct place_request){.body = buf_span(&j->body),
                                       .facts = &j->facts,
                                       .api = ex->api,
@@ -261,7 +332,7 @@ void attach_start(struct exchange *ex, const struct request_facts *facts, struct
     exchange_enter(ex, EX_ATTACH);
     ex->attach = j;
     ex->jobs++;
-    if (job_submit(ex->worker->disk, &j->job) == 0)
+    if (job_submit(j->queue, &j->job) == 0)
         return;
     overload(j);
     finish(j);

@@ -4,27 +4,32 @@
  * Attachments on their way into the request (product.md §6), for the files that do it: attach.c (stages and
  * ends), attach_forward.c (a parent's), attach_prepare.c (conversions), attach_provider.c (what providers
  * make ready), attach_place.c (placing, and what is kept). The job owns the request's body meanwhile, since
- * everything points into it; nothing of the exchange is touched in the thread.
+ * everything points into it; nothing of the exchange is touched in the thread. A long request takes the same
+ * way without attachments, so that no loop turn is spent on its many bytes, which are
+ * never copied: pieces of what came and of what is added go upstream from where they are.
  *
- *   RESOLVE (disk thread)   what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
+ *   RESOLVE (thread)        what is forwarded, reading, decoding, sniffing, hashing; documents for conversion
  *      |
  *   PREPARE (loop)          conversions, all at once, each a `preparation`; the first that fails ends all
  *      |
- *   PLACE (disk thread)     texts are read and counted, everything is placed
+ *   PLACE (thread)          texts are read and counted, everything is placed, the request is made of pieces
  *      |
  *    sent (loop)            or failed at any stage; a client that leaves ends PREPARE at once
  *      |
- *   KEEP (disk thread)      while the provider works: digests for the record, originals for consults that
- *                           this one may start, which wait for it (artifacts/inbound.h)
+ *   KEEP (thread)           when there were any: while the provider works: digests for the record, originals
+ *                         for consults that this one may start, which wait for it (artifacts/inbound.h)
+ *      |
+ *   FREE (thread)           what may be large, once it is sent; the exchange may be over
  */
 #include "artifacts/artifact.h"
 #include "attachments/attachment.h"
 #include "jobs/job.h"
 #include "jobs/render_job.h"
 #include "providers/placing.h"
+#include "providers/words.h"
 #include "proxy/exchange_state.h"
 
-enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE, ATTACH_KEEP };
+enum attach_stage { ATTACH_RESOLVE, ATTACH_PREPARE, ATTACH_PLACE, ATTACH_KEEP, ATTACH_FREE };
 
 /* One attachment that is made ready by others. */
 enum preparation_kind {
@@ -39,7 +44,7 @@ struct preparation {
     enum preparation_kind kind;
     struct upload_wait *upload; /* under way, as the next one */
     struct transcription_call *transcription;
-    int document;              /* for the extractor; -1: it has been handed on */
+    int document;              /* for the extractor, which gets a copy of the descriptor; -1: none */
     struct render_job *render; /* under way */
     int fd;                    /* the text, sealed; -1: none */
     uint64_t bytes;
@@ -48,7 +53,8 @@ struct preparation {
 struct attach_job {
     struct job job; /* first: the queue gives this back */
     enum attach_stage stage;
-    struct exchange *exchange;
+    struct exchange *exchange; /* until the job is `kept` */
+    struct job_queue *queue;   /* of the disk, or without attachments that of bodies */
     struct config *config;
     struct store *store;
     const struct render_pool *renders; /* in the thread for its formats alone */
@@ -61,9 +67,14 @@ struct attach_job {
     struct attachments list;
     struct preparation preparations[LIMIT_ATTACHMENTS];
     size_t npreparations;
-    unsigned pending;   /* preparations under way */
-    size_t inline_most; /* bytes of the request above which files are uploaded; 0: there is no such size */
-    struct buf body;
+    unsigned pending;      /* preparations under way */
+    size_t inline_most;    /* bytes of the request above which files are uploaded; 0: there is no such size */
+    bool identity;         /* the provider is asked for a reply without compression */
+    struct buf head, body; /* of the request as it came */
+    struct buf new_head;
+    struct span *pieces; /* the request as it goes */
+    size_t npieces;
+    bool lent, kept;            /* the pieces are being sent; all else is done */
     struct request_facts facts; /* of the body */
     struct place_request place;
     struct edits edits;
@@ -73,7 +84,9 @@ struct attach_job {
     struct buf not_passed; /* entries for the record */
     unsigned counts[NOT_PASSED_REASONS];
     bool recorded; /* in a thread's journal */
-    int keeping;   /* inbound_begin's token; -1: none */
+    bool words_read;
+    struct request_words words; /* for that */
+    int keeping;                /* inbound_begin's token; -1: none */
     bool failed;
     struct error error;
 };

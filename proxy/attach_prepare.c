@@ -1,4 +1,5 @@
 /* Documents that become text in caged extractors, all those of a request at the same time. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,20 +27,6 @@ int attach_prepare_documents(struct attach_job *j)
     return 0;
 }
 
-int attach_prepare_read(struct attach_job *j)
-{
-    int failed = 0;
-    for (size_t i = 0; i < j->npreparations && !failed; i++) {
-        struct preparation *p = &j->preparations[i];
-        if (p->kind != PREPARE_CONVERSION)
-            continue;
-        failed = conversion_read(p->attachment, p->fd, p->bytes, &j->error);
-        close(p->fd);
-        p->fd = -1;
-    }
-    return failed;
-}
-
 void attach_prepare_free(struct attach_job *j)
 {
     for (size_t i = 0; i < j->npreparations; i++) {
@@ -48,8 +35,21 @@ void attach_prepare_free(struct attach_job *j)
             close(p->document);
         if (p->fd >= 0)
             close(p->fd);
+        p->document = p->fd = -1;
     }
-    j->npreparations = 0;
+}
+
+int attach_prepare_read(struct attach_job *j)
+{
+    int failed = 0;
+    for (size_t i = 0; i < j->npreparations && !failed; i++) {
+        struct preparation *p = &j->preparations[i];
+        if (p->kind != PREPARE_CONVERSION)
+            continue;
+        failed = conversion_read(p->attachment, p->fd, p->bytes, &j->error);
+    }
+    attach_prepare_free(j);
+    return failed;
 }
 
 /* ---- on the loop ---- */
@@ -129,10 +129,11 @@ void attach_prepare_start(struct attach_job *j)
             j->pending++;
             continue;
         }
-        int document = p->document;
-        p->document = -1;
-        p->render =
-            render_submit(pool, p->attachment->conversion->format, document, until_ms, on_converted, p, &why);
+        /* A copy: whoever closes the last one gives many MiB back, and that is done in the thread. */
+        const struct render_order order = {p->attachment->conversion->format,
+                                           fcntl(p->document, F_DUPFD_CLOEXEC, 0), until_ms,
+                                           render_owner(j->org)};
+        p->render = order.document < 0 ? NULL : render_submit(pool, &order, on_converted, p, &why);
         if (!p->render) {
             attach_prepare_refuse(p, &(struct render_result){.outcome = RENDER_JOB_BUSY});
             return;

@@ -238,10 +238,11 @@ static void on_recoded(void *arg, const struct render_result *r)
 static int start_recoding(struct preparation *p, struct error *e)
 {
     const char *why;
-    int document = p->document;
+    const struct render_order order = {EXTRACT_MP3, p->document,
+                                       clock_mono_ms() + p->job->config->timeouts.render,
+                                       render_owner(p->job->org)};
     p->document = -1;
-    p->render = render_submit(p->job->exchange->worker->renders, EXTRACT_MP3, document,
-                              clock_mono_ms() + p->job->config->timeouts.render, on_recoded, p, &why);
+    p->render = render_submit(p->job->exchange->worker->renders, &order, on_recoded, p, &why);
     return p->render ? 0 : error_set(e, ERROR_OVERLOADED, "too many documents are being converted now.");
 }
 

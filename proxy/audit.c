@@ -50,7 +50,7 @@ void audit_flush(struct worker *w)
 {
     struct audit_batch *b = w->audit_batch;
     w->audit_batch = NULL;
-    if (b && job_submit(w->audit, &b->job) < 0) {
+    if (b && job_submit(w->queues[QUEUE_AUDIT].jobs, &b->job) < 0) {
         log_error("audit.dropped", log_int("records", (int64_t)b->n));
         audit_done(&b->job);
     }

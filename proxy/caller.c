@@ -320,6 +320,9 @@ int caller_read_body(struct caller *c, struct span hw, struct error *e)
     int more, status = 0;
     if (json_type(hw) != JSON_OBJECT)
         return error_set(e, ERROR_BAD_REQUEST, "hw must be an object.");
+    if (hw.n > LIMIT_HW)
+        return error_set(e, ERROR_BAD_REQUEST,
+                         "hw has %zu bytes; at most %d are read. Files go into attachments.", hw.n, LIMIT_HW);
     while ((more = json_next(&it)) == 1)
         if (read_key(c, &it, status ? &later : e) < 0)
             status = -1; /* how it is to be said may stand in one of the next */

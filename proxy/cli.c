@@ -123,8 +123,8 @@ static const struct command commands[] = {
      "                                  last export are left alone\n"
      "  render FILE [FILE] --out DIR    a raw thread document, or a dump that came as two files\n"
      "  rerender DIR                    draws anew what export and render wrote there\n"
-     "  list                            the recorded threads: last update, organisation, thread, turns,\n"
-     "                                  consults, title\n",
+     "  list                            the recorded threads, the one that changed last first: last update,\n"
+     "                                  organisation, thread, turns, consults, title\n",
      {{"out", "DIR", "PENSTOCK_TRANSCRIPT_OUT", "where the files go", NULL},
       {"all", NULL, "PENSTOCK_TRANSCRIPT_ALL", "export: every thread", NULL},
       {"config", "FILE", "PENSTOCK_CONFIG", "the server's configuration, which says where threads are", NULL},
@@ -135,7 +135,8 @@ static const struct command commands[] = {
       {"thread-json", NULL, "PENSTOCK_TRANSCRIPT_THREAD_JSON",
        "rerender: also the interruptions in thread.json", NULL},
       {"dry-run", NULL, "PENSTOCK_TRANSCRIPT_DRY_RUN", "rerender: only list the directories", NULL},
-      {"limit", "N", "PENSTOCK_TRANSCRIPT_LIMIT", "rerender: only the first N directories", NULL},
+      {"limit", "N", "PENSTOCK_TRANSCRIPT_LIMIT", "list, rerender: only the first N threads or directories",
+       NULL},
       {0}},
      finish_transcript},
 };

@@ -61,6 +61,8 @@ struct consult_files {
     struct workspace *workspace;
 };
 
+struct body_read; /* proxy/body_read.h */
+
 struct exchange {
     struct worker *worker;
     struct conn *conn; /* NULL: the client has gone, or has its whole reply */
@@ -155,17 +157,20 @@ void request_begin(struct exchange *ex, const struct http_head *head, const stru
                    bool body_follows);
 /* What was unsent has gone upstream. */
 void request_room(struct exchange *ex);
-/* Sends the consult's body with these splices, of which nothing is needed afterwards. */
-void request_send(struct exchange *ex, struct span body, const struct edits *edits);
+/* What the body says is known: goes on with it. Takes over what it needs of `r`; *r stays the caller's. */
+void request_body_known(struct exchange *ex, struct body_read *r);
+/* The head as it goes upstream, with a body of that length. Any thread. */
+void request_head(struct span head, bool consult, size_t length, struct buf *out);
+/* Sends the request: bytes, which are taken over, or what is lent; the other is NULL. */
+void request_send(struct exchange *ex, struct buf *bytes, const struct http_loan *loan);
 
 /* ---- attach.c ---- */
 /*
- * Reads what the caller attached and what it wants forwarded, off the loop, adds it to the request, and then
- * sends it or fails the exchange. Takes the list, the edits and their room over. Not called when there is
- * nothing of either.
+ * Off the loop: reads what the caller attached and what it wants forwarded, adds it to the request, composes
+ * that, and then sends it or fails the exchange. For requests with something of either, and for those that
+ * are too long to be composed on the loop. Takes over list, edits and their room.
  */
-void attach_start(struct exchange *ex, const struct request_facts *facts, struct attachments *list,
-                  struct edits *edits, struct buf *room);
+void attach_start(struct exchange *ex, struct body_read *r, struct buf *room);
 /* The client has gone: nothing is made ready for it any more. May end the exchange. */
 void attach_stop(struct exchange *ex);
 /* Notes for the record what was declared when that is refused. */

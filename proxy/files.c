@@ -204,7 +204,7 @@ bool files_request(struct exchange *ex, const struct http_head *head, const stru
         f->conditions[i] = field ? xspandup(field->value) : NULL;
     }
     ex->jobs++;
-    if (job_submit(ex->worker->disk, &f->job) < 0) {
+    if (job_submit(ex->worker->queues[QUEUE_DISK].jobs, &f->job) < 0) {
         error_set(&e, ERROR_OVERLOADED, "Too many files are being read at this moment; try again.");
         ex->jobs--;
         exchange_fail(ex, &e);

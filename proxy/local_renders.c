@@ -65,7 +65,8 @@ const struct render_result *local_render(struct local_renders *r, const char *fo
                                          int64_t longest_ms, const char **why)
 {
     r->ended = false;
-    if (!render_submit(r->pool, format, document, clock_mono_ms() + longest_ms, on_done, r, why))
+    const struct render_order order = {format, document, clock_mono_ms() + longest_ms, 0};
+    if (!render_submit(r->pool, &order, on_done, r, why))
         return NULL;
     while (!r->ended) {
         struct pollfd one = {.fd = render_pool_fd(r->pool), .events = POLLIN};

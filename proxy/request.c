@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "proxy/body_read.h"
 #include "proxy/exchange_state.h"
 #include "proxy/forward.h"
 #include "proxy/thread.h"
@@ -109,69 +110,78 @@ static int read_body(struct exchange *ex, const struct request_facts *facts, str
 
 static bool wants_protocol(const struct exchange *ex, const struct request_facts *facts)
 {
-    return ex->consult && !ex->caller.inject_off && !facts->explains_protocol &&
+    return ex->consult && facts->root.n && !ex->caller.inject_off && !facts->explains_protocol &&
            (!facts->machine_read || ex->caller.consult == MARK_ON);
 }
 
-/* The splices: Penstock's own keys out, the protocol in. */
-static void splice(struct exchange *ex, const struct request_facts *facts, struct buf *room,
-                   struct edits *edits)
+static void add_protocol(struct exchange *ex, const struct request_facts *facts, struct buf *room,
+                         struct edits *edits)
 {
-    struct span body = buf_span(&ex->body);
-    static const char *const ours[] = {"hw", "attachments"};
-    if (facts->hw_whole.n || facts->attachments_whole.n)
-        json_remove_members(body, facts->root, ours, 2, edits);
-    if (wants_protocol(ex, facts)) {
-        bool images = exchange_makes_images(ex);
-        struct span protocol = buf_span(&ex->worker->protocol[images]);
-        char *grown = buf_reserve(room, protocol.n + PROTOCOL_REST); /* once, not by doubling */
-        (void)grown;
-        ex->protocol_added[images] = true;
-        ex->dialect->add_protocol(body, facts, protocol, room, edits);
-    }
+    bool images = exchange_makes_images(ex);
+    struct span protocol = buf_span(&ex->worker->protocol[images]);
+    char *grown = buf_reserve(room, protocol.n + PROTOCOL_REST); /* once, not by doubling */
+    (void)grown;
+    ex->protocol_added[images] = true;
+    ex->dialect->add_protocol(buf_span(&ex->body), facts, protocol, room, edits);
 }
 
-void request_send(struct exchange *ex, struct span body, const struct edits *edits)
+void request_head(struct span head, bool consult, size_t length, struct buf *out)
 {
-    struct buf out;
-    size_t n = body.n;
-    for (size_t i = 0; i < edits->n; i++)
-        n += edits->list[i].insert.n - edits->list[i].cut;
-    buf_init(&out, SIZE_MAX / 2); /* both parts were capped when they came in */
-    char *room = buf_reserve(&out, ex->request.n + n + HEAD_REST); /* grows once, not by doubling */
-    (void)room;
-    if (ex->consult)
-        forward_ask_identity(buf_span(&ex->request), &out);
+    if (consult)
+        forward_ask_identity(head, out);
     else
-        buf_add(&out, buf_span(&ex->request));
-    buf_adds(&out, "Content-Length: ");
-    buf_add_number(&out, n);
-    buf_adds(&out, "\r\n\r\n");
-    if (edits_apply(edits, body, &out) < 0)
-        log_error("request.splice", log_str("consult", ex->consult_id));
+        buf_add(out, head);
+    buf_adds(out, "Content-Length: ");
+    buf_add_number(out, length);
+    buf_adds(out, "\r\n\r\n");
+}
+
+void request_send(struct exchange *ex, struct buf *bytes, const struct http_loan *loan)
+{
     thread_begin(ex);
     buf_free(&ex->request);
     call_start(ex);
-    http_call_give(ex->call, &out);
+    if (loan)
+        http_call_lend(ex->call, loan);
+    else
+        http_call_give(ex->call, bytes);
     sent_all(ex);
+    ex->overhead_us = clock_mono_us() - ex->body_end_us;
+}
+
+/* A short one, with nothing that must be made ready: head and body in one. */
+static void send_short(struct exchange *ex, const struct edits *edits)
+{
+    struct buf out;
+    struct span head = buf_span(&ex->request), body = buf_span(&ex->body);
+    size_t length = edits_length(edits, body.n);
+    buf_init(&out, SIZE_MAX / 2); /* both parts were capped when they came in */
+    char *room = buf_reserve(&out, head.n + length + HEAD_REST); /* grows once, not by doubling */
+    (void)room;
+    request_head(head, ex->consult, length, &out);
+    if (edits_apply(edits, body, &out) < 0)
+        log_error("request.splice", log_str("consult", ex->consult_id));
+    request_send(ex, &out, NULL);
+    buf_free(&ex->body);
 }
 
 /* What is attached, and what of a parent's is wanted as well. 1: there is something; -1 with *e. */
-static int read_attachments(struct exchange *ex, const struct request_facts *facts, struct attachments *list,
-                            struct error *e)
+static int check_attachments(struct exchange *ex, const struct body_read *r, struct error *e)
 {
     bool forward = ex->caller.forward_all || ex->caller.nforward;
-    if (facts->repeated) /* one of the two would be dropped in silence */
-        return error_set(e, ERROR_BAD_REQUEST, "%s is given more than once; give it once.", facts->repeated);
-    if (attachments_declare(facts->attachments, list, e) < 0) {
-        attach_note(ex, list, e);
+    if (r->facts.repeated) /* one of the two would be dropped in silence */
+        return error_set(e, ERROR_BAD_REQUEST, "%s is given more than once; give it once.",
+                         r->facts.repeated);
+    if (r->refused) {
+        *e = r->error;
+        attach_note(ex, &r->list, e);
         return -1;
     }
     if (forward && !ex->caller.names[CALLER_PARENT])
         return error_set(e, ERROR_BAD_REQUEST,
                          "hw.forward needs a parent: name the consult whose attachments are meant in "
                          "X-HW-Parent or hw.parent.");
-    return list->n || forward;
+    return r->list.n || forward;
 }
 
 /* One that a header of it has already failed: what the body says of how to tell is all that is wanted. */
@@ -188,49 +198,52 @@ static void failed_body_end(struct exchange *ex)
     exchange_fail(ex, &e);
 }
 
-static void consult_body_end(struct exchange *ex)
+void request_body_known(struct exchange *ex, struct body_read *r)
 {
-    struct request_facts facts = {0};
-    struct attachments list = {0};
-    struct edits edits = {0};
+    const struct request_facts *facts = &r->facts;
     struct buf room;
     struct error e;
     bool marked = true;
     int attached = 0;
-    ex->body_end_us = clock_mono_us();
     buf_init(&room, 2 * LIMIT_READ);
-    if (!ex->stored)
-        ex->dialect->request(buf_span(&ex->body), &facts);
-    if (facts.root.n ==
+    if (facts->root.n ==
         0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
         marked = !ex->tentative;
-    else if (read_body(ex, &facts, &e) < 0)
+    else if (read_body(ex, facts, &e) < 0)
         goto fail;
     ex->consult = ex->consult && marked;
     exchange_name_consult(ex);
     thread_start(ex);
-    if (facts.root.n && ex->consult)
-        attached = read_attachments(ex, &facts, &list, &e);
+    if (facts->root.n && ex->consult)
+        attached = check_attachments(ex, r, &e);
     if (attached < 0)
         goto fail;
-    /* Not marked in a place where only marked requests are consults: nothing of it is ours. */
-    if (facts.root.n && (ex->consult || !ex->tentative))
-        splice(ex, &facts, &room, &edits);
-    if (attached) {
-        thread_take_words(ex);
-        attach_start(ex, &facts, &list, &edits, &room);
-        goto out;
-    }
-    request_send(ex, buf_span(&ex->body), &edits);
-    buf_free(&ex->body);
-    ex->overhead_us = clock_mono_us() - ex->body_end_us;
+    if (wants_protocol(ex, facts))
+        add_protocol(ex, facts, &room, &r->edits);
+    else if (!ex->consult && ex->tentative)
+        edits_reset(
+            &r->edits); /* not marked where only marked requests are consults: nothing of it is ours */
+    if (attached || ex->body.n > LIMIT_BODY_ON_LOOP)
+        attach_start(ex, r, &room);
+    else
+        send_short(ex, &r->edits);
     goto out;
 fail:
     exchange_fail(ex, &e);
 out:
-    attachments_free(&list);
-    edits_free(&edits);
     buf_free(&room);
+}
+
+static void consult_body_end(struct exchange *ex)
+{
+    struct body_read r = {0};
+    ex->body_end_us = clock_mono_us();
+    if (ex->body.n > LIMIT_BODY_ON_LOOP && !ex->stored && body_read_later(ex) == 0)
+        return;
+    if (!ex->stored)
+        body_read(ex->dialect, buf_span(&ex->body), &r);
+    request_body_known(ex, &r);
+    body_read_finish(&r);
 }
 
 /* ---- both ---- */

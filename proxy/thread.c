@@ -81,7 +81,7 @@ static void write_line(const struct line_job *l, struct span line)
 
 static void submit(struct exchange *ex, struct line_job *l)
 {
-    if (job_submit(ex->worker->journals, &l->job) == 0)
+    if (job_submit(ex->worker->queues[QUEUE_JOURNALS].jobs, &l->job) == 0)
         return;
     log_error("thread.lost", log_str("consult", ex->consult_id), log_str("org", ex->owner.org),
               log_str("reason", "too many lines wait to be written"));
@@ -156,16 +156,18 @@ void thread_start(struct exchange *ex)
     t->stored = ex->stored;
     words_init(&t->words);
     buf_init(&t->error_body, LIMIT_THREAD_ERROR_BODY);
-    t->said = recorder_create(ex->dialect->parts);
+    t->said = recorder_create(ex->dialect->parts, ex->dialect->calls);
     ex->thread = t;
 }
 
-void thread_take_words(struct exchange *ex)
+void thread_give_words(struct exchange *ex, struct request_words *words)
 {
     struct exchange_thread *t = ex->thread;
     if (!t)
         return;
-    read_words(ex->dialect, buf_span(&ex->body), &t->words);
+    t->words.cut = words->cut;
+    t->words.results = words->results;
+    buf_move(&t->words.text, &words->text);
     t->has_words = true;
 }
 
@@ -280,14 +282,14 @@ static void alert(const struct end_job *j)
 }
 
 /* The consult of a journal that was left running under this reply's id and has not ended since. */
-static bool find_running(struct span journal, struct span reply, char consult[CONSULT_ID])
+static bool find_running(const struct source *journal, struct span reply, char consult[CONSULT_ID])
 {
+    struct source_lines lines;
+    struct span line, value, id, its;
+    size_t at;
     bool found = false;
-    while (journal.n) {
-        const char *lf = memchr(journal.p, '\n', journal.n);
-        size_t n = lf ? (size_t)(lf - journal.p) : journal.n;
-        struct span line = span_of(journal.p, n), value, id, its;
-        journal = span_from(journal, lf ? n + 1 : n);
+    source_lines_init(&lines, journal, LIMIT_THREAD_SEARCHED);
+    while (source_next_line(&lines, &line, &at)) {
         if (!span_starts(line, "{\"ev\":\"end\"") || !json_document(line, &value) ||
             !json_member(value, "id", &id) || json_type(id) != JSON_STRING || id.n >= CONSULT_ID)
             continue;
@@ -300,22 +302,23 @@ static bool find_running(struct span journal, struct span reply, char consult[CO
             found = false;
         }
     }
+    source_lines_free(&lines);
     return found;
 }
 
 /* Whose end a stored reply is; false: nobody's, or it is none yet. */
 static bool find_consult(struct end_job *j)
 {
-    struct buf journal;
+    struct source journal;
     const char *cause = j->ending.cause;
     bool over =
         strcmp(cause, "finish") == 0 || strcmp(cause, "canceled") == 0 || strcmp(cause, "stream_error") == 0;
     if (!over || !j->said->reply_id.n)
         return false;
-    buf_init(&journal, LIMIT_THREAD_SEARCHED);
-    bool found = threads_read(j->line.threads, j->line.org, j->line.name, &journal) == THREADS_READ &&
-                 find_running(buf_span(&journal), buf_span(&j->said->reply_id), j->line.consult);
-    buf_free(&journal);
+    bool found = threads_source(j->line.threads, j->line.org, j->line.name, &journal) == THREADS_READ &&
+                 journal.n <= LIMIT_THREAD_SEARCHED &&
+                 find_running(&journal, buf_span(&j->said->reply_id), j->line.consult);
+    threads_source_close(&journal);
     return found;
 }
 
@@ -326,6 +329,7 @@ static void end_work(struct job *job)
     if (j->stored && !find_consult(j))
         return;
     read_error(j);
+    recorder_settle(j->said);
     struct thread_end_line l = {
         .id = j->line.consult,
         .at_us = j->line.at_us,

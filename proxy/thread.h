@@ -10,12 +10,13 @@
  *
  * Also the pages of the admin listener that show threads.
  */
+#include "providers/words.h"
 #include "proxy/exchange_state.h"
 
 /* The body has been read and it is a consult of a thread: from now on it is recorded. */
 void thread_start(struct exchange *ex);
-/* Takes the words out of the body, which others will have meanwhile. */
-void thread_take_words(struct exchange *ex);
+/* What the request says, read by those who have its body; emptied. Else the first line's job reads it. */
+void thread_give_words(struct exchange *ex, struct request_words *words);
 /* The request goes out, or never will: writes the first line. Takes the body over. */
 void thread_begin(struct exchange *ex);
 /* NULL: nobody records. */

@@ -12,11 +12,24 @@ static void add_replacement(struct buf *out)
     buf_addn(out, text, utf8_put(UTF8_INVALID, text));
 }
 
+/* Steps over characters of ASCII other than NUL, as far as there are eight of them. */
+static const char *skip_ascii(const char *p, const char *end)
+{
+    const uint64_t ones = UINT64_MAX / 255, high = ones * 0x80;
+    uint64_t v;
+    for (; end - p >= (ptrdiff_t)sizeof v; p += sizeof v) {
+        memcpy(&v, p, sizeof v);
+        if ((v | (v - ones)) & high)
+            break;
+    }
+    return p;
+}
+
 /* Copies what is valid. */
 static void make_valid(struct span text, struct buf *out)
 {
     const char *p = text.p, *end = text.n ? p + text.n : p, *from = p;
-    while (p < end) {
+    while ((p = skip_ascii(p, end)) < end) {
         size_t n = 1;
         bool good = (unsigned char)*p < 0x80 ? *p != '\0' : utf8_next(p, end, &n) != UTF8_INVALID || n > 1;
         if (!good) {
@@ -33,6 +46,8 @@ static void make_valid(struct span text, struct buf *out)
 static void unescape(struct span escaped, struct buf *out)
 {
     const char *p = escaped.p, *end = escaped.n ? p + escaped.n : p;
+    if (json_unescape(escaped, out) == 0) /* as a rule it is valid */
+        return;
     while (p < end) {
         const char *control = p;
         while (control < end && (unsigned char)*control >= 0x20)
@@ -65,15 +80,20 @@ static void add_key(struct buf *out, const char *key)
     buf_printf(out, "\"%s\":", key);
 }
 
+static void add_valid(struct buf *out, const char *key, struct span text)
+{
+    add_key(out, key);
+    buf_addc(out, '"');
+    if (json_escape(text, out) == 0)
+        buf_addc(out, '"');
+}
+
 static void add_string(struct buf *out, const char *key, struct span text)
 {
     struct buf valid;
     buf_init(&valid, UTF8_MAX * text.n + 1);
     make_valid(text, &valid);
-    add_key(out, key);
-    buf_addc(out, '"');
-    if (json_escape(buf_span(&valid), out) == 0)
-        buf_addc(out, '"');
+    add_valid(out, key, buf_span(&valid));
     buf_free(&valid);
 }
 
@@ -88,7 +108,7 @@ static void add_escaped(struct buf *out, const char *key, struct span escaped)
     struct buf plain;
     buf_init(&plain, UTF8_MAX * escaped.n + UTF8_MAX);
     thread_plain(escaped, &plain);
-    add_string(out, key, buf_span(&plain));
+    add_valid(out, key, buf_span(&plain));
     buf_free(&plain);
 }
 

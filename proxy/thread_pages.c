@@ -111,16 +111,18 @@ static void list_work(struct page_job *j)
 
 /* ---- one thread ---- */
 
-static int read_journal(struct page_job *j, struct buf *journal)
+static const char too_large[] = "the thread is too large for this page; use penstock transcript export";
+
+static int open_source(struct page_job *j, struct source *journal)
 {
-    switch (threads_read(j->worker->threads, j->org, j->thread, journal)) {
+    switch (threads_source(j->worker->threads, j->org, j->thread, journal)) {
     case THREADS_READ:
-        return 0;
+        if (journal->n <= LIMIT_THREAD_JOURNAL)
+            return 0;
+        fail(j, 413, too_large);
+        return -1;
     case THREADS_NONE:
         fail(j, 404, "there is no such thread; name its organisation with ?org=");
-        return -1;
-    case THREADS_TOO_LARGE:
-        fail(j, 413, "the thread's journal is too large for this page; use penstock transcript export");
         return -1;
     default:
         fail(j, 503, "the journal cannot be read");
@@ -128,41 +130,47 @@ static int read_journal(struct page_job *j, struct buf *journal)
     }
 }
 
-static void conversation(struct page_job *j, struct span raw)
+static void raw_page(struct page_job *j, const struct journal *journal)
+{
+    struct error e = {0};
+    if (journal_to_raw(journal, &j->out, &e) == 0)
+        return;
+    if (e.code == ERROR_REQUEST_TOO_LARGE)
+        fail(j, 413, too_large);
+    else
+        fail(j, 503, e.message);
+}
+
+static void conversation_page(struct page_job *j, const struct journal *journal)
 {
     struct transcript *t = NULL;
     struct error e;
-    if (transcript_load(raw, (struct span){0}, &t, &e) < 0)
-        fail(j, 500, e.message);
-    else if (transcript_conversation(t, &j->out) < 0)
-        fail(j, 413, "the conversation is too large for this page; use penstock transcript export");
+    if (transcript_load_journal(journal, &t, &e) < 0)
+        fail(j, 503, e.message);
+    else if (transcript_draw(t, TRANSCRIPT_CONVERSATION, &j->out) < 0)
+        fail(j, 413, too_large);
+    else if (transcript_failed(t))
+        fail(j, 503, "the journal cannot be read");
     transcript_destroy(t);
 }
 
 static void thread_work(struct page_job *j)
 {
-    struct buf journal, raw;
-    struct threads_live live = {.ids = NULL};
+    const struct journal_live live = {.is_running = threads_is_live, .arg = j->worker->threads};
+    struct source source;
+    struct journal *journal = NULL;
     struct error e;
-    buf_init(&journal, LIMIT_THREAD_JOURNAL);
-    buf_init(&raw, TRANSCRIPT_DOCUMENT);
-    if (read_journal(j, &journal) < 0)
+    if (open_source(j, &source) < 0)
         goto out;
-    threads_find_live(j->worker->threads, buf_span(&journal), &live);
-    const struct journal_live running = {.is_running = threads_is_live, .arg = &live};
-    if (journal_to_raw(buf_span(&journal), span_str(j->thread), &running, &raw, NULL, &e) < 0) {
-        fail(j, 500, e.message);
-    } else if (j->page == PAGE_CONVERSATION) {
-        conversation(j, buf_span(&raw));
-    } else {
-        buf_free(&j->out);
-        j->out.max = raw.max;
-        buf_move(&j->out, &raw);
-    }
+    if (journal_open(&source, span_str(j->thread), &live, &journal, &e) < 0)
+        fail(j, 503, e.message);
+    else if (j->page == PAGE_CONVERSATION)
+        conversation_page(j, journal);
+    else
+        raw_page(j, journal);
 out:
-    threads_live_free(&live);
-    buf_free(&journal);
-    buf_free(&raw);
+    journal_close(journal);
+    threads_source_close(&source);
 }
 
 /* ---- the job ---- */
@@ -335,8 +343,8 @@ bool threads_page(struct conn *c, struct span path, struct span query, bool head
     }
     if (j->page != PAGE_LIST && !j->org[0])
         snprintf(j->org, sizeof j->org, "default");
-    buf_init(&j->out, TRANSCRIPT_FILE);
-    if (job_submit(c->worker->journals, &j->job) == 0)
+    buf_init(&j->out, LIMIT_THREAD_PAGE);
+    if (job_submit(c->worker->queues[QUEUE_JOURNALS].jobs, &j->job) == 0)
         return true;
     xfree(j);
     conn_reply(c, 503, "application/json", "Retry-After: 1\r\n", SPAN_LIT("{\"error\":\"busy\"}"), head_only);
@@ -371,6 +379,6 @@ void threads_submit_sweep(struct worker *w)
     s->job.done = sweep_done;
     s->threads = w->threads;
     s->before_s = clock_wall_ms() / 1000 - w->config->threads.retention_s;
-    if (job_submit(w->journals, &s->job) < 0)
+    if (job_submit(w->queues[QUEUE_JOURNALS].jobs, &s->job) < 0)
         xfree(s);
 }

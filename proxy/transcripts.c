@@ -117,24 +117,38 @@ void transcripts_source_close(struct transcripts_source *s)
 }
 
 int transcripts_source_read(const struct transcripts_source *s, const struct thread_entry *entry,
-                            struct buf *journal, char why[LIMIT_ERROR_TEXT])
+                            struct source *journal, char why[LIMIT_ERROR_TEXT])
 {
-    buf_reset(journal);
-    switch (threads_read(s->threads, entry->org, entry->name, journal)) {
+    switch (threads_source(s->threads, entry->org, entry->name, journal)) {
     case THREADS_READ:
-        return 0;
+        if (journal->n <= TRANSCRIPT_DOCUMENT)
+            return 0;
+        threads_source_close(journal);
+        snprintf(why, LIMIT_ERROR_TEXT, "its journal is larger than the %d bytes that can be read",
+                 TRANSCRIPT_DOCUMENT);
+        break;
     case THREADS_NONE:
         snprintf(why, LIMIT_ERROR_TEXT, "its journal is gone");
-        break;
-    case THREADS_TOO_LARGE:
-        snprintf(why, LIMIT_ERROR_TEXT, "its journal is larger than the %zu bytes that can be read",
-                 journal->max);
         break;
     case THREADS_FAILED:
         snprintf(why, LIMIT_ERROR_TEXT, "its journal cannot be read: %s", strerror(errno));
         break;
     }
     return -1;
+}
+
+int transcripts_source_summarize(const struct transcripts_source *s, const struct thread_entry *entry,
+                                 struct journal_summary *summary, char why[LIMIT_ERROR_TEXT])
+{
+    struct source journal;
+    *summary = (struct journal_summary){.skipped = 0};
+    if (transcripts_source_read(s, entry, &journal, why))
+        return -1;
+    int status = journal_summarize(&journal, summary);
+    if (status)
+        snprintf(why, LIMIT_ERROR_TEXT, "its journal cannot be read to its end; try again");
+    threads_source_close(&journal);
+    return status;
 }
 
 static void list_one(const struct thread_entry *entry, const struct journal_summary *summary)
@@ -155,30 +169,27 @@ static int list(const struct transcript_options *o)
 {
     struct transcripts_source s;
     struct progress bar;
-    struct buf journal;
     int status = 0;
     if (transcripts_source_open(o, &s))
         return 1;
-    progress_begin(&bar, "threads", isatty(STDOUT_FILENO) ? 0 : s.n);
-    buf_init(&journal, TRANSCRIPT_DOCUMENT);
-    if (isatty(STDOUT_FILENO) && s.n)
+    size_t most = o->limit && o->limit < s.n ? o->limit : s.n;
+    progress_begin(&bar, "threads", isatty(STDOUT_FILENO) ? 0 : most);
+    if (isatty(STDOUT_FILENO) && most)
         puts("LAST UPDATE\tORGANISATION\tTHREAD\tTURNS\tCONSULTS\tTITLE");
-    for (size_t i = 0; i < s.n; i++) {
+    for (size_t i = 0; i < most; i++) {
         struct journal_summary summary;
         char why[LIMIT_ERROR_TEXT];
         progress_step(&bar, i);
-        if (transcripts_source_read(&s, &s.list[i], &journal, why)) {
+        if (transcripts_source_summarize(&s, &s.list[i], &summary, why)) {
             progress_clear(&bar);
             fprintf(stderr, "penstock transcript: thread %s: %s\n", s.list[i].name, why);
             status = 1;
-            continue;
+        } else {
+            list_one(&s.list[i], &summary);
         }
-        journal_summarize(buf_span(&journal), &summary);
-        list_one(&s.list[i], &summary);
         journal_summary_free(&summary);
     }
     progress_clear(&bar);
-    buf_free(&journal);
     transcripts_source_close(&s);
     return status;
 }

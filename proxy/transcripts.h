@@ -7,6 +7,7 @@
  */
 #include "artifacts/threads.h"
 #include "proxy/cli.h"
+#include "transcript/journal.h"
 
 /* The exit status: 0 when all is well, 1 when something could not be read or written. */
 int transcripts_run(const struct transcript_options *options);
@@ -23,9 +24,12 @@ struct transcripts_source {
 /* -1: a line on standard error says why. */
 int transcripts_source_open(const struct transcript_options *options, struct transcripts_source *s) MUST_USE;
 void transcripts_source_close(struct transcripts_source *s);
-/* Replaces the buffer's contents by the journal. -1: a clause in `why`. */
+/* The journal, given back with threads_source_close. -1: a clause in `why`. */
 int transcripts_source_read(const struct transcripts_source *s, const struct thread_entry *entry,
-                            struct buf *journal, char why[LIMIT_ERROR_TEXT]) MUST_USE;
+                            struct source *journal, char why[LIMIT_ERROR_TEXT]) MUST_USE;
+/* What it says of itself; the summary is the caller's also when it failed. -1: a clause in `why`. */
+int transcripts_source_summarize(const struct transcripts_source *s, const struct thread_entry *entry,
+                                 struct journal_summary *summary, char why[LIMIT_ERROR_TEXT]) MUST_USE;
 /* "2035-12-26T00:00:00Z", the time of now. */
 void transcripts_now(char text[32]);
 int transcripts_export(const struct transcript_options *options);

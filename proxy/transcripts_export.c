@@ -34,7 +34,6 @@ struct export
     struct directory_index *index; /* read when it is needed */
     char *state_path;
     struct progress bar;
-    struct buf journal;
     int64_t saved_ms;
     size_t exported, failed, written;
 };
@@ -144,12 +143,10 @@ static void read_times(struct export *x)
         progress_step(&x->bar, i);
         buf_init(&time, TIME);
         /* One that cannot be read is told about when it is exported. */
-        if (transcripts_source_read(s, &s->list[i], &x->journal, why) == 0) {
-            journal_summarize(buf_span(&x->journal), &summary);
-            if (summary.last_us > 0 && time_print(summary.last_us, &time))
-                snprintf(x->times[i], TIME, "%s", buf_cstr(&time));
-            journal_summary_free(&summary);
-        }
+        if (transcripts_source_summarize(s, &s->list[i], &summary, why) == 0 && summary.last_us > 0 &&
+            time_print(summary.last_us, &time))
+            snprintf(x->times[i], TIME, "%s", buf_cstr(&time));
+        journal_summary_free(&summary);
         buf_free(&time);
         x->plan[i] = (struct plan_thread){
             .id = span_str(s->list[i].name), .last_updated = span_str(x->times[i]), .number = i};
@@ -190,7 +187,8 @@ static void tell(struct export *x, const struct transcript *t, const struct dire
         tell_moved(x, r);
 }
 
-static int write_thread(struct export *x, const struct transcript *t, struct span raw, struct error *e)
+static int write_thread(struct export *x, const struct transcript *t, const struct journal *j,
+                        struct error *e)
 {
     struct directory_report report;
     char now[32];
@@ -198,8 +196,8 @@ static int write_thread(struct export *x, const struct transcript *t, struct spa
     directory_report_init(&report);
     if (!x->index)
         x->index = directory_index_read(x->options->out);
-    int failed = directory_export(x->options->out, t, raw, (struct span){0}, span_str(now),
-                                  directory_index_find(x->index, transcript_entry(t).id), &report, e);
+    int failed = directory_export_journal(x->options->out, t, j, span_str(now),
+                                          directory_index_find(x->index, transcript_entry(t).id), &report, e);
     if (!failed) {
         x->written += report.written;
         tell(x, t, &report);
@@ -211,35 +209,28 @@ static int write_thread(struct export *x, const struct transcript *t, struct spa
 /* -1 with an error; *live: something in it still runs. */
 static int export_thread(struct export *x, const struct thread_entry *entry, bool *live, struct error *e)
 {
-    struct threads_live running = {0};
-    struct journal_live is_live = {.is_running = threads_is_live, .arg = &running};
-    struct journal_report report;
+    const struct journal_live is_live = {.is_running = threads_is_live, .arg = x->source.threads};
     struct transcript *t = NULL;
-    struct buf raw;
+    struct journal *j = NULL;
+    struct source source;
     char why[LIMIT_ERROR_TEXT];
     int status = -1;
-    buf_init(&raw, TRANSCRIPT_DOCUMENT);
-    if (transcripts_source_read(&x->source, entry, &x->journal, why)) {
-        error_set(e, ERROR_BAD_REQUEST, "%s", why);
+    if (transcripts_source_read(&x->source, entry, &source, why))
+        return error_set(e, ERROR_BAD_REQUEST, "%s", why);
+    if (journal_open(&source, span_str(entry->name), &is_live, &j, e))
         goto out;
-    }
-    threads_find_live(x->source.threads, buf_span(&x->journal), &running);
-    *live = running.n > 0;
-    if (journal_to_raw(buf_span(&x->journal), span_str(entry->name), &is_live, &raw, &report, e))
-        goto out;
-    if (report.skipped) {
-        snprintf(why, sizeof why, "%zu lines of its journal are damaged and were left out", report.skipped);
+    *live = journal_runs(j);
+    if (journal_skipped(j)) {
+        snprintf(why, sizeof why, "%zu lines of its journal are damaged and were left out",
+                 journal_skipped(j));
         say(x, entry->name, why);
     }
-    /* The next one needs its memory, and this one has become a document. */
-    buf_free(&x->journal);
-    if (transcript_load(buf_span(&raw), (struct span){0}, &t, e) == 0 &&
-        write_thread(x, t, buf_span(&raw), e) == 0)
+    if (transcript_load_journal(j, &t, e) == 0 && write_thread(x, t, j, e) == 0)
         status = 0;
 out:
     transcript_destroy(t);
-    threads_live_free(&running);
-    buf_free(&raw);
+    journal_close(j);
+    threads_source_close(&source);
     return status;
 }
 
@@ -274,7 +265,6 @@ int transcripts_export(const struct transcript_options *o)
 {
     struct export x = {.options = o};
     int status = 1;
-    buf_init(&x.journal, TRANSCRIPT_DOCUMENT);
     if (transcripts_source_open(o, &x.source))
         return 1;
     if (x.source.n == 0) {
@@ -298,7 +288,6 @@ out:
     xfree(x.state_path);
     xfree(x.plan);
     xfree(x.times);
-    buf_free(&x.journal);
     transcripts_source_close(&x.source);
     return status;
 }

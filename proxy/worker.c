@@ -30,9 +30,10 @@ enum {
     STORE_SWEEP_MS = 60000,
     ACCEPT_BURST = 64, /* connections taken a wake-up, so that streams are not kept waiting */
     IDLE_UPSTREAMS = 512,
+    BODIES_QUEUE = 4096,
     DISK_QUEUE = 4096,
     LOGO_MOST = 1 << 20,
-    RENDER_QUEUE = 128,      /* documents of one worker at a time */
+    RENDER_QUEUE = 256,      /* documents of one worker at a time; half of them of one organisation */
     RENDER_START_MS = 10000, /* how long a start waits to learn what can be rendered */
     AUDIT_QUEUE = 65536,
     JOURNAL_QUEUE = 65536,
@@ -64,12 +65,19 @@ void worker_reap_later(struct worker *w)
     event_active(&w->reap, EV_TIMEOUT, 0);
 }
 
+static size_t open_jobs(const struct worker *w)
+{
+    size_t n = 0;
+    for (int q = 0; q < QUEUES; q++)
+        n += job_queue_length(w->queues[q].jobs);
+    return n;
+}
+
 void worker_check_drained(struct worker *w)
 {
     if (w->draining && !w->conns && !w->exchanges)
         audit_flush(w);
-    if (w->draining && !w->conns && !w->exchanges && job_queue_length(w->disk) == 0 &&
-        job_queue_length(w->audit) == 0 && job_queue_length(w->journals) == 0 &&
+    if (w->draining && !w->conns && !w->exchanges && open_jobs(w) == 0 &&
         render_pool_length(w->renders) == 0 && !sentry_is_busy(w->sentry))
         event_base_loopbreak(w->base);
 }
@@ -112,30 +120,13 @@ static void on_terminate(evutil_socket_t fd, short what, void *arg)
 
 /* ---- jobs ---- */
 
-static void on_disk(evutil_socket_t fd, short what, void *arg)
+static void on_jobs(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *w = arg;
-    (void)fd;
     (void)what;
-    job_queue_reap(w->disk);
-    worker_check_drained(w);
-}
-
-static void on_audit(evutil_socket_t fd, short what, void *arg)
-{
-    struct worker *w = arg;
-    (void)fd;
-    (void)what;
-    job_queue_reap(w->audit);
-    worker_check_drained(w);
-}
-
-static void on_journals(evutil_socket_t fd, short what, void *arg)
-{
-    struct worker *w = arg;
-    (void)fd;
-    (void)what;
-    job_queue_reap(w->journals);
+    for (int q = 0; q < QUEUES; q++)
+        if (job_queue_fd(w->queues[q].jobs) == fd)
+            job_queue_reap(w->queues[q].jobs);
     worker_check_drained(w);
 }
 
@@ -216,15 +207,13 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     worker_check_drained(w);
     audit_flush(w);
     metrics_gauge_set(w->metrics, w->index, GAUGE_HELD_BYTES, held);
-    metrics_gauge_set(
-        w->metrics, w->index, GAUGE_JOBS,
-        (int64_t)(job_queue_length(w->disk) + job_queue_length(w->audit) + job_queue_length(w->journals)));
+    metrics_gauge_set(w->metrics, w->index, GAUGE_JOBS, (int64_t)open_jobs(w));
     metrics_gauge_set(w->metrics, w->index, GAUGE_RENDERS, (int64_t)render_pool_length(w->renders));
     if (w->index == 0 && now >= w->next_store_sweep_ms && !w->draining) {
         w->next_store_sweep_ms = now + STORE_SWEEP_MS;
-        submit_sweep(w, w->disk, store_sweep_work);
+        submit_sweep(w, w->queues[QUEUE_DISK].jobs, store_sweep_work);
         if (w->records)
-            submit_sweep(w, w->audit, records_sweep_work);
+            submit_sweep(w, w->queues[QUEUE_AUDIT].jobs, records_sweep_work);
         threads_submit_sweep(w);
     }
     if (w->draining && now >= w->drain_until_ms) {
@@ -282,6 +271,14 @@ static int open_listeners(struct worker *w, const int *fds)
 
 /* ---- start and end ---- */
 
+static const struct {
+    const char *name; /* of the thread */
+    size_t limit;     /* jobs that may wait */
+} queues[QUEUES] = {[QUEUE_BODIES] = {"bodies", BODIES_QUEUE},
+                    [QUEUE_DISK] = {"disk", DISK_QUEUE},
+                    [QUEUE_AUDIT] = {"audit", AUDIT_QUEUE},
+                    [QUEUE_JOURNALS] = {"journals", JOURNAL_QUEUE}};
+
 static int open_stores(struct worker *w)
 {
     const struct config *c = w->config;
@@ -311,10 +308,12 @@ static int open_stores(struct worker *w)
         log_error("threads.open", log_str("why", e.message));
         return -1;
     }
-    w->disk = job_queue_create("disk", DISK_QUEUE);
-    w->audit = job_queue_create("audit", AUDIT_QUEUE);
-    w->journals = job_queue_create("journals", JOURNAL_QUEUE);
-    return w->disk && w->audit && w->journals ? 0 : -1;
+    for (int q = 0; q < QUEUES; q++) {
+        w->queues[q].jobs = job_queue_create(queues[q].name, queues[q].limit);
+        if (!w->queues[q].jobs)
+            return -1;
+    }
+    return 0;
 }
 
 /* Anything but a picture of a sane size is left out, with a line in the log. */
@@ -405,12 +404,11 @@ static void add_events(struct worker *w)
     event_assign(&w->reap, w->base, -1, EV_PERSIST, on_reap, w);
     event_assign(&w->sweep, w->base, -1, EV_PERSIST, on_sweep, w);
     event_add(&w->sweep, &every);
-    event_assign(&w->disk_done, w->base, job_queue_fd(w->disk), EV_READ | EV_PERSIST, on_disk, w);
-    event_add(&w->disk_done, NULL);
-    event_assign(&w->audit_done, w->base, job_queue_fd(w->audit), EV_READ | EV_PERSIST, on_audit, w);
-    event_add(&w->audit_done, NULL);
-    event_assign(&w->journals_done, w->base, job_queue_fd(w->journals), EV_READ | EV_PERSIST, on_journals, w);
-    event_add(&w->journals_done, NULL);
+    for (int q = 0; q < QUEUES; q++) {
+        struct worker_queue *one = &w->queues[q];
+        event_assign(&one->done, w->base, job_queue_fd(one->jobs), EV_READ | EV_PERSIST, on_jobs, w);
+        event_add(&one->done, NULL);
+    }
     event_assign(&w->render_done, w->base, render_pool_fd(w->renders), EV_READ | EV_PERSIST, on_render, w);
     event_add(&w->render_done, NULL);
     event_assign(&w->terminate, w->base, SIGTERM, EV_SIGNAL | EV_PERSIST, on_terminate, w);
@@ -452,19 +450,19 @@ static void worker_end(struct worker *w)
     w->ended = true;
     give_up(w);
     render_pool_close(w->renders);
-    job_queue_destroy(w->disk);
+    job_queue_destroy(w->queues[QUEUE_BODIES].jobs);
+    job_queue_destroy(w->queues[QUEUE_DISK].jobs);
     render_cache_destroy(w->render_cache);
     on_reap(-1, 0, w);
     audit_flush(w);
     uploads_stop(w->uploads);
-    job_queue_destroy(w->audit);
-    job_queue_destroy(w->journals);
+    job_queue_destroy(w->queues[QUEUE_AUDIT].jobs);
+    job_queue_destroy(w->queues[QUEUE_JOURNALS].jobs);
     uploads_destroy(w->uploads);
     sentry_destroy(w->sentry);
     stop_event(&w->sweep);
-    stop_event(&w->disk_done);
-    stop_event(&w->audit_done);
-    stop_event(&w->journals_done);
+    for (int q = 0; q < QUEUES; q++)
+        stop_event(&w->queues[q].done);
     stop_event(&w->render_done);
     stop_event(&w->terminate);
     stop_event(&w->reap);
@@ -494,7 +492,8 @@ static int worker_start(struct worker *w, const int *fds, const struct render_ad
     make_protocol(w);
     w->dialer = dialer_create(w->base);
     w->client = http_client_create(w->base, w->dialer, w->read_room, IDLE_UPSTREAMS);
-    w->uploads = uploads_create(w->base, w->client, w->audit, w->upload_store, w->store, w->metrics);
+    w->uploads = uploads_create(w->base, w->client, w->queues[QUEUE_AUDIT].jobs, w->upload_store, w->store,
+                                w->metrics);
     w->sentry = sentry_create(w);
     add_events(w);
     return open_listeners(w, fds);

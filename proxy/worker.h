@@ -39,13 +39,27 @@ struct worker_listener {
     SSL_CTX *tls;
 };
 
+/* A thread each, so that none of these waits for another. */
+enum queue {
+    QUEUE_BODIES,   /* long requests on their way: their clients wait */
+    QUEUE_DISK,     /* files: the store, and what is attached */
+    QUEUE_AUDIT,    /* records */
+    QUEUE_JOURNALS, /* of threads */
+    QUEUES
+};
+
+struct worker_queue {
+    struct job_queue *jobs;
+    struct event done; /* some of them are */
+};
+
 struct worker {
     unsigned index;
     struct event_base *base;
     struct config *config;
     struct dialer *dialer;
     struct http_client *client;
-    struct job_queue *disk, *audit, *journals;
+    struct worker_queue queues[QUEUES];
     struct audit_batch *audit_batch; /* records on their way to the audit thread; NULL: none */
     struct render_pool *renders;
     struct render_cache *render_cache;
@@ -73,7 +87,7 @@ struct worker {
     struct conn *dead_conns; /* freed after the loop turn */
     struct exchange *dead_exchanges;
     struct random_pool random;
-    struct event reap, sweep, disk_done, audit_done, journals_done, render_done, terminate, child_gone;
+    struct event reap, sweep, render_done, terminate, child_gone;
     int64_t next_store_sweep_ms;
     int64_t now_ms;       /* monotonic, as of the last sweep: for deadlines that may be a sweep late */
     bool draining, ended; /* ended: the loop has ended */

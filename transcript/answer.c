@@ -62,27 +62,31 @@ bool answer_block(const json_t *block, struct buf *out)
     return false;
 }
 
-bool answer_record(const struct record *r, struct buf *out)
+bool answer_record(const struct transcript *t, const struct record *r, struct buf *out)
 {
-    return answer_block(r->payload, out) || (r->alone && answer_plain(r->entry, out));
+    struct record_trees trees = record_open(t, r);
+    bool found = answer_block(trees.payload, out) || (r->alone && answer_plain(trees.entry, out));
+    record_close(&trees);
+    return found;
 }
 
-bool answer_sub(const struct transcript *t, const struct sub *sub, struct buf *out)
+bool answer_sub(const struct transcript *t, const struct sub *sub, const json_t *entry, struct buf *out)
 {
-    return sub->record == NO_RECORD ? answer_block(sub->payload, out)
-                                    : answer_record(&t->records[sub->record], out);
+    if (sub->record != NO_RECORD)
+        return answer_record(t, &t->records[sub->record], out);
+    return sub->anchored && answer_block(shape_find(entry, &sub->place), out);
 }
 
-bool answer_turn(const struct transcript *t, const struct turn *turn, struct buf *out)
+bool answer_turn(const struct transcript *t, const struct turn *turn, const json_t *entry, struct buf *out)
 {
     size_t before = out->n;
-    if (answer_plain(turn->entry, out) && !text_is_blank(span_from(buf_span(out), before)))
+    if (answer_plain(entry, out) && !text_is_blank(span_from(buf_span(out), before)))
         return true;
     buf_cut(out, before);
-    if (answer_block(turn->workflow, out))
+    if (answer_block(shape_last_workflow(entry), out))
         return true;
     for (size_t i = 0; i < turn->subs; i++)
-        if (answer_sub(t, &t->subs[turn->first_sub + i], out))
+        if (answer_sub(t, &t->subs[turn->first_sub + i], entry, out))
             return true;
     return false;
 }

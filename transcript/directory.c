@@ -176,35 +176,95 @@ static int write_file(struct writer *w, const char *name, struct span bytes)
     return written < 0 ? -1 : 0;
 }
 
-static int write_drawn(struct writer *w, const char *name, const struct transcript *t,
-                       int (*draw)(const struct transcript *t, struct buf *out))
+static int complain_of_size(struct writer *w, const char *name)
+{
+    return error_set(w->e, ERROR_BAD_REQUEST, "%s/%s would be larger than %d bytes", w->path, name,
+                     TRANSCRIPT_FILE);
+}
+
+/* A file that is drawn in parts. */
+struct growing {
+    const char *name;
+    enum transcript_file which;
+    struct disk_file *file;
+    size_t n, part; /* bytes and parts that are written */
+};
+
+static void begin_file(struct writer *w, struct growing *g)
+{
+    char *path = disk_join(w->path, g->name);
+    g->file = disk_open(path);
+    xfree(path);
+}
+
+/* The parts before `until`. */
+static int add_parts(struct writer *w, struct growing *g, const struct transcript *t, size_t until)
 {
     struct buf text;
+    int status = 0;
     buf_init(&text, TRANSCRIPT_FILE);
-    int status = draw(t, &text) ? error_set(w->e, ERROR_BAD_REQUEST, "%s/%s would be larger than %d bytes",
-                                            w->path, name, TRANSCRIPT_FILE)
-                                : write_file(w, name, buf_span(&text));
+    for (; g->part < until && !status; g->part++) {
+        buf_reset(&text);
+        if (transcript_part(t, g->which, g->part, &text) || text.n > TRANSCRIPT_FILE - g->n)
+            status = complain_of_size(w, g->name);
+        else
+            status = disk_add(g->file, buf_span(&text), w->e);
+        g->n += text.n;
+    }
     buf_free(&text);
     return status;
 }
 
-static int write_turns(struct writer *w, const struct transcript *t)
+static int end_file(struct writer *w, struct growing *g, int status)
 {
-    unsigned turns = transcript_entry(t).turns;
-    struct buf text;
-    int status = 0;
-    buf_init(&text, TRANSCRIPT_FILE);
-    for (unsigned i = 1; i <= turns && !status; i++) {
-        char name[TURN_NAME];
-        snprintf(name, sizeof name, "turns/turn_%04u.md", i);
-        buf_reset(&text);
-        status = transcript_turn(t, i, &text)
-                     ? error_set(w->e, ERROR_BAD_REQUEST, "%s/%s would be larger than %d bytes", w->path,
-                                 name, TRANSCRIPT_FILE)
-                     : write_file(w, name, buf_span(&text));
+    if (status) {
+        disk_abandon(g->file);
+        return -1;
     }
+    int written = disk_close(g->file, w->e);
+    if (written > 0)
+        w->report->written++;
+    return written < 0 ? -1 : 0;
+}
+
+static int write_parts(struct writer *w, const char *name, const struct transcript *t,
+                       enum transcript_file which)
+{
+    struct growing g = {.name = name, .which = which};
+    begin_file(w, &g);
+    return end_file(w, &g, add_parts(w, &g, t, transcript_parts(t, which)));
+}
+
+static int write_turn(struct writer *w, const struct transcript *t, unsigned number)
+{
+    char name[TURN_NAME];
+    struct buf text;
+    snprintf(name, sizeof name, "turns/turn_%04u.md", number);
+    buf_init(&text, TRANSCRIPT_FILE);
+    int status =
+        transcript_turn(t, number, &text) ? complain_of_size(w, name) : write_file(w, name, buf_span(&text));
     buf_free(&text);
     return status;
+}
+
+/* conversation.md and turns/, side by side, since each turn is in both. */
+static int write_conversation(struct writer *w, const struct transcript *t)
+{
+    struct growing g = {.name = "conversation.md", .which = TRANSCRIPT_CONVERSATION};
+    unsigned turns = transcript_entry(t).turns;
+    int status = 0;
+    begin_file(w, &g);
+    for (unsigned i = 1; i <= turns && !status; i++) {
+        status = add_parts(w, &g, t, i + 1);
+        if (!status)
+            status = write_turn(w, t, i);
+    }
+    if (!status)
+        status = add_parts(w, &g, t, transcript_parts(t, g.which));
+    if (!status && transcript_failed(t))
+        status =
+            error_set(w->e, ERROR_BAD_REQUEST, "The thread's journal cannot be read any more; try again.");
+    return end_file(w, &g, status);
 }
 
 /* The number in "turn_0001.md"; 0: another name. */
@@ -267,24 +327,68 @@ static int write_thread_json(struct writer *w, const struct transcript *t, struc
     return status;
 }
 
+/* All but the raw document. */
+static int write_all(struct writer *w, const struct transcript *t, struct span exported_at)
+{
+    return write_parts(w, "sources.json", t, TRANSCRIPT_SOURCES_JSON) ||
+                   write_parts(w, "sources.md", t, TRANSCRIPT_SOURCES_MD) || write_conversation(w, t) ||
+                   write_thread_json(w, t, exported_at)
+               ? -1
+               : 0;
+}
+
+/* What is in the directory of an older date. */
+static void take_over(struct writer *w, const struct transcript *t, const char *old)
+{
+    struct error why; /* an old directory that stays is no failure */
+    if (old && strcmp(old, w->path) != 0 && disk_is_directory(old) &&
+        owner_of(old, transcript_entry(t).id) == OWNER_SAME &&
+        disk_move_into(old, w->path, &w->report->clashes, &why) == 0)
+        w->report->moved_from = xstrdup(old);
+    remove_turns(w, transcript_entry(t).turns);
+}
+
 int directory_export(const char *out, const struct transcript *t, struct span raw, struct span blocks,
                      struct span exported_at, const char *old, struct directory_report *r, struct error *e)
 {
     r->path = choose_place(out, t, e);
     struct writer w = {.path = r->path, .report = r, .e = e};
     if (!r->path || make_places(&w) || write_file(&w, "raw_thread.json", raw) ||
-        (blocks.n && write_file(&w, "raw_blocks.json", blocks)) ||
-        write_drawn(&w, "sources.json", t, transcript_sources_json) ||
-        write_drawn(&w, "sources.md", t, transcript_sources_md) ||
-        write_drawn(&w, "conversation.md", t, transcript_conversation) || write_turns(&w, t) ||
-        write_thread_json(&w, t, exported_at))
+        (blocks.n && write_file(&w, "raw_blocks.json", blocks)) || write_all(&w, t, exported_at))
         return -1;
-    struct error why; /* an old directory that stays is no failure */
-    if (old && strcmp(old, r->path) != 0 && disk_is_directory(old) &&
-        owner_of(old, transcript_entry(t).id) == OWNER_SAME &&
-        disk_move_into(old, r->path, &r->clashes, &why) == 0)
-        r->moved_from = xstrdup(old);
-    remove_turns(&w, transcript_entry(t).turns);
+    take_over(&w, t, old);
+    return 0;
+}
+
+struct raw_file {
+    struct disk_file *file;
+    struct error *e;
+};
+
+static int add_raw(void *arg, struct span bytes)
+{
+    struct raw_file *raw = arg;
+    return disk_add(raw->file, bytes, raw->e);
+}
+
+static int write_raw(struct writer *w, const struct journal *j)
+{
+    struct growing g = {.name = "raw_thread.json"};
+    begin_file(w, &g);
+    struct raw_file raw = {.file = g.file, .e = w->e};
+    const struct sink to = {.write = add_raw, .arg = &raw};
+    return end_file(w, &g, journal_print(j, TRANSCRIPT_DOCUMENT, &to, w->e));
+}
+
+int directory_export_journal(const char *out, const struct transcript *t, const struct journal *j,
+                             struct span exported_at, const char *old, struct directory_report *r,
+                             struct error *e)
+{
+    r->path = choose_place(out, t, e);
+    struct writer w = {.path = r->path, .report = r, .e = e};
+    if (!r->path || make_places(&w) || write_raw(&w, j) || write_all(&w, t, exported_at))
+        return -1;
+    take_over(&w, t, old);
     return 0;
 }
 
@@ -329,10 +433,8 @@ static int show_anew(struct writer *w, struct span raw, struct span blocks, bool
     struct error why;
     if (transcript_load(raw, blocks, &t, &why))
         return error_set(w->e, ERROR_BAD_REQUEST, "%s/raw_thread.json: %s", w->path, why.message);
-    int status = make_places(w) || write_drawn(w, "conversation.md", t, transcript_conversation) ||
-                         write_turns(w, t) || (thread_json && update_thread_json(w, t))
-                     ? -1
-                     : 0;
+    int status =
+        make_places(w) || write_conversation(w, t) || (thread_json && update_thread_json(w, t)) ? -1 : 0;
     if (!status)
         remove_turns(w, transcript_entry(t).turns);
     transcript_destroy(t);

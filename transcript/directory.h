@@ -37,6 +37,11 @@ int directory_export(const char *out, const struct transcript *t, struct span ra
                      struct span exported_at, const char *old, struct directory_report *r,
                      struct error *e) MUST_USE;
 
+/* The same of a journal, whose raw document is written as it is made. */
+int directory_export_journal(const char *out, const struct transcript *t, const struct journal *j,
+                             struct span exported_at, const char *old, struct directory_report *r,
+                             struct error *e) MUST_USE;
+
 enum directory_rendered {
     DIRECTORY_FAILED,
     DIRECTORY_SKIPPED, /* there is no raw document in it */

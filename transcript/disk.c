@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "transcript/transcript.h"
 
-enum { CLASHES = 20 };
+enum { CLASHES = 20, PIECE = 64 * 1024 };
 
 char *disk_join(const char *dir, const char *name)
 {
@@ -59,75 +58,6 @@ int disk_read(const char *path, struct buf *out)
     status = 0;
 out:
     close(fd);
-    return status;
-}
-
-static bool is_same(const char *path, struct span bytes)
-{
-    struct buf there;
-    struct stat st;
-    if (stat(path, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size != bytes.n)
-        return false;
-    buf_init(&there, bytes.n + 1);
-    bool same = disk_read(path, &there) == 0 && there.n == bytes.n &&
-                (bytes.n == 0 || memcmp(buf_span(&there).p, bytes.p, bytes.n) == 0);
-    buf_free(&there);
-    return same;
-}
-
-static int write_all(int fd, struct span bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes = span_from(bytes, (size_t)n);
-    }
-    return 0;
-}
-
-/* A new file beside the path, whose name the caller frees; -1 with errno. */
-static int open_beside(const char *path, char **name)
-{
-    enum { TRIES = 100 }; /* others may write here, and a killed program leaves its file */
-    int fd = -1;
-    *name = NULL;
-    errno = EEXIST;
-    for (unsigned i = 0; i < TRIES && fd < 0 && errno == EEXIST; i++) {
-        struct buf text;
-        buf_init(&text, strlen(path) + 16);
-        buf_printf(&text, "%s.%u.new", path, i);
-        xfree(*name);
-        *name = xspandup(buf_span(&text));
-        buf_free(&text);
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
-    return fd;
-}
-
-int disk_write(const char *path, struct span bytes, struct error *e)
-{
-    if (is_same(path, bytes))
-        return 0;
-    char *temporary;
-    int fd = open_beside(path, &temporary), status = -1;
-    if (fd < 0) {
-        status = complain("write", path, e);
-        goto out;
-    }
-    int failed = write_all(fd, bytes);
-    if (close(fd))
-        failed = 1;
-    if (failed || rename(temporary, path)) {
-        status = complain("write", path, e);
-        unlink(temporary);
-    } else {
-        status = 1;
-    }
-out:
-    xfree(temporary);
     return status;
 }
 
@@ -199,23 +129,85 @@ struct move {
     struct error *e;
 };
 
+static int open_regular(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
+/* As read, but as much as there is up to the room. */
+static ssize_t read_piece(int fd, char *to, size_t room)
+{
+    size_t n = 0;
+    while (n < room) {
+        ssize_t got = read(fd, to + n, room - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        n += (size_t)got;
+    }
+    return (ssize_t)n;
+}
+
+static bool are_same(const char *a, const char *b)
+{
+    char *pieces = xmalloc(2 * (size_t)PIECE);
+    int x = open_regular(a), y = open_regular(b);
+    ssize_t n = 0, m = 0;
+    bool same = x >= 0 && y >= 0;
+    do {
+        n = same ? read_piece(x, pieces, PIECE) : 0;
+        m = same ? read_piece(y, pieces + PIECE, PIECE) : 0;
+        same = same && n >= 0 && n == m && memcmp(pieces, pieces + PIECE, (size_t)n) == 0;
+    } while (same && n > 0);
+    if (x >= 0)
+        close(x);
+    if (y >= 0)
+        close(y);
+    xfree(pieces);
+    return same;
+}
+
+static int copy_to(struct move *m, const char *from, const char *to)
+{
+    char *piece;
+    int fd = open_regular(from), status = 0;
+    if (fd < 0)
+        return complain("read", from, m->e);
+    struct disk_file *f = disk_open(to);
+    piece = xmalloc(PIECE);
+    for (ssize_t n = 1; n > 0 && !status;) {
+        n = read_piece(fd, piece, PIECE);
+        status = n < 0 ? complain("read", from, m->e) : disk_add(f, span_of(piece, (size_t)n), m->e);
+    }
+    if (status)
+        disk_abandon(f);
+    else
+        status = disk_close(f, m->e) < 0 ? -1 : 0;
+    if (!status && !are_same(from, to))
+        status = error_set(m->e, ERROR_BAD_REQUEST, "%s was not copied well", to);
+    xfree(piece);
+    close(fd);
+    return status;
+}
+
 static int copy_file(struct move *m, const char *from, const char *to, const char *name)
 {
-    struct buf bytes;
     struct stat st;
-    int status = 0;
-    buf_init(&bytes, TRANSCRIPT_FILE);
-    if (disk_read(from, &bytes)) {
-        status = complain("read", from, m->e);
-    } else if (lstat(to, &st) != 0) {
-        status = disk_write(to, buf_span(&bytes), m->e) < 0 ? -1 : 0;
-        if (!status && !is_same(to, buf_span(&bytes)))
-            status = error_set(m->e, ERROR_BAD_REQUEST, "%s was not copied well", to);
-    } else if (!is_same(to, buf_span(&bytes)) && m->nclashes++ < CLASHES) {
+    if (lstat(to, &st) != 0)
+        return copy_to(m, from, to);
+    if (!are_same(from, to) && m->nclashes++ < CLASHES)
         buf_printf(m->clashes, "%s\n", name);
-    }
-    buf_free(&bytes);
-    return status;
+    return 0;
 }
 
 static int copy_into(struct move *m, const char *from, const char *to, unsigned nesting)

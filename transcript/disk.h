@@ -12,6 +12,17 @@ char *disk_join(const char *dir, const char *name) MUST_USE;
 int disk_read(const char *path, struct buf *out) MUST_USE;
 /* Answers 1: written, 0: the same bytes were there; -1 with an error. */
 int disk_write(const char *path, struct span bytes, struct error *e) MUST_USE;
+/*
+ * A file that is written as it is made: its bytes are compared with those that are there, and only from the
+ * first difference on is there a new file, which takes the other's name when it is whole. disk_close ends it
+ * and answers as disk_write does; after a disk_add that failed it must not.
+ */
+struct disk_file;
+struct disk_file *disk_open(const char *path) MUST_USE;
+int disk_add(struct disk_file *f, struct span bytes, struct error *e) MUST_USE;
+int disk_close(struct disk_file *f, struct error *e) MUST_USE;
+/* Gives it up: what is there stays. */
+void disk_abandon(struct disk_file *f);
 /* The directory and those above it. */
 int disk_make(const char *path, struct error *e) MUST_USE;
 /* The names in a directory, sorted, without those that begin with a dot. -1 with errno. */

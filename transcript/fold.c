@@ -80,19 +80,19 @@ void show_body(struct drawing *d, json_t *payload)
         show_names(d, steps);
 }
 
-void show_take_sources(struct drawing *d, size_t record)
+void show_take_sources(struct drawing *d, const struct record *r, const struct record_trees *trees)
 {
-    const struct record *r = record == NO_RECORD ? NULL : &d->t->records[record];
-    if (r && r->alone)
-        links_add(d->links, raw_list(r->entry, "sources"));
+    if (r->alone)
+        links_add(d->links, raw_list(trees->entry, "sources"));
 }
 
-static void show_summary(struct drawing *d, const struct fold *f, bool answered, size_t sources)
+static void show_summary(struct drawing *d, const struct fold *f, const json_t *payload, bool answered,
+                         size_t sources)
 {
     buf_printf(d->out, "<details>\n<summary>%s: ", f->label);
     text_head(text_is_blank(f->headline) ? SPAN_LIT("untitled") : f->headline, d->out);
     buf_adds(d->out, " (");
-    text_plural(json_array_size(raw_list(f->payload, "steps")), "step", d->out);
+    text_plural(json_array_size(raw_list(payload, "steps")), "step", d->out);
     show_also(d, answered ? "has conclusion" : "no conclusion");
     if (sources) {
         buf_adds(d->out, " · ");
@@ -102,30 +102,41 @@ static void show_summary(struct drawing *d, const struct fold *f, bool answered,
     buf_adds(d->out, ")</summary>");
 }
 
+/* What is in the block, and its answer. */
+static bool show_inside(struct drawing *in, const struct record *r, const struct record_trees *trees,
+                        struct buf *answer)
+{
+    show_open(in, r ? r->id : raw_str(trees->payload, "id"));
+    show_body(in, trees->payload);
+    if (r)
+        show_take_sources(in, r, trees);
+    return answer_block(trees->payload, answer) || (r && r->alone && answer_plain(trees->entry, answer));
+}
+
 void show_fold(struct drawing *d, const struct fold *f)
 {
     struct drawing in = *d;
     struct buf body, answer;
     struct links links;
+    const struct record *r = f->record == NO_RECORD ? NULL : &d->t->records[f->record];
+    struct record_trees trees = {.payload = f->payload};
+    if (r)
+        trees = record_open(d->t, r);
     buf_init(&body, d->out->max);
     buf_init(&answer, d->out->max);
     links_init(&links);
     in.out = &body;
     in.base = 0;
     in.inside = true;
-    in.own = d->own && f->record == NO_RECORD;
+    in.own = d->own && !r;
     in.depth = d->depth + 1;
     in.locked = f->locked;
     in.links = &links;
-    show_open(&in, f->record == NO_RECORD ? raw_str(f->payload, "id") : d->t->records[f->record].id);
-    show_body(&in, f->payload);
-    show_take_sources(&in, f->record);
-    bool answered = f->record == NO_RECORD ? answer_block(f->payload, &answer)
-                                           : answer_record(&d->t->records[f->record], &answer);
+    bool answered = show_inside(&in, r, &trees, &answer);
     in.out = d->out;
     in.base = d->base;
     show_part(&in);
-    show_summary(&in, f, answered, links.n);
+    show_summary(&in, f, trees.payload, answered, links.n);
     if (body.n || !answered) {
         show_part(&in);
         buf_add(d->out, body.n ? buf_span(&body) : SPAN_LIT("(no work steps recorded)"));
@@ -148,4 +159,6 @@ void show_fold(struct drawing *d, const struct fold *f)
     links_finish(&links);
     buf_free(&answer);
     buf_free(&body);
+    if (r)
+        record_close(&trees);
 }

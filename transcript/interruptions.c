@@ -3,7 +3,7 @@
 #include "transcript/text.h"
 #include "transcript/thread.h"
 
-enum { LISTED = 12, SIDE_ID = 8 };
+enum { SIDE_ID = 8 };
 
 struct span interruptions_lock(const struct turn *stub, const struct record *r)
 {
@@ -36,7 +36,7 @@ static void add_of_turn(const struct transcript *t, size_t number, struct regist
     const struct turn *turn = &t->turns[number - 1];
     enum status_kind kind = status_classify(turn->status, turn->locked);
     if (kind != STATUS_COMPLETED)
-        add(g, number, "", kind, text_cut(turn->query, TEXT_TITLE), turn->status);
+        add(g, number, "", kind, turn->headline, turn->status);
     for (size_t i = 0; i < turn->subs; i++) {
         const struct sub *sub = &t->subs[turn->first_sub + i];
         kind = status_classify(sub->status, sub->locked);
@@ -47,7 +47,7 @@ static void add_of_turn(const struct transcript *t, size_t number, struct regist
         const struct record *r = &t->records[t->matches[turn->first_match + i].record];
         kind = status_classify(r->status, interruptions_lock(turn, r));
         if (kind != STATUS_COMPLETED)
-            add(g, number, "/subagent_stub", kind, raw_str(r->payload, "headline"), r->status);
+            add(g, number, "/subagent_stub", kind, r->headline, r->status);
     }
 }
 
@@ -59,8 +59,7 @@ size_t interruptions_add(const struct transcript *t, struct buf *out)
         add_of_turn(t, i + 1, &g);
     for (size_t i = 0; i < t->nappendix; i++) {
         const struct record *r = &t->records[t->appendix[i]];
-        add(&g, 0, "background_unassigned", status_classify(r->status, r->locked),
-            raw_str(r->payload, "headline"), r->status);
+        add(&g, 0, "background_unassigned", status_classify(r->status, r->locked), r->headline, r->status);
     }
     buf_addc(out, ']');
     return g.n;
@@ -68,42 +67,39 @@ size_t interruptions_add(const struct transcript *t, struct buf *out)
 
 /* ---- the alert ---- */
 
-struct alert {
-    struct buf list;
-    size_t n;
-};
-
-static void alert_entry(struct alert *a, const char *side, const json_t *entry)
+void interruptions_note(struct transcript *t, enum side side, const json_t *entry)
 {
+    static const char *const sides[SIDES] = {"entry:", "background:"};
+    struct alert *a = &t->alerts[side];
     json_t *workflow;
     for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));) {
         enum status_kind kind = status_classify(raw_str(workflow, "status"), raw_str(entry, "locked_reason"));
-        if (kind == STATUS_COMPLETED || ++a->n > LISTED)
+        if (kind == STATUS_COMPLETED || a->n++ >= ALERT_LISTED)
             continue;
-        buf_printf(&a->list, "%s%s:", a->n > 1 ? "; " : "", side);
-        text_line(text_cut(raw_str(entry, "uuid"), SIDE_ID), &a->list);
-        buf_printf(&a->list, ":%s", status_kind_name(kind));
+        struct buf line;
+        buf_init(&line, 256);
+        buf_adds(&line, sides[side]);
+        text_line(text_cut(raw_str(entry, "uuid"), SIDE_ID), &line);
+        buf_printf(&line, ":%s", status_kind_name(kind));
+        a->listed[a->n - 1] = thread_keep(t, buf_span(&line));
+        buf_free(&line);
     }
 }
 
 int transcript_alert(const struct transcript *t, struct buf *out)
 {
-    struct alert a = {0};
-    json_t *entry;
-    size_t i;
-    buf_init(&a.list, LISTED * 128);
-    for (i = 0; i < t->nturns; i++)
-        alert_entry(&a, "entry", t->turns[i].entry);
-    json_array_foreach(raw_list(t->root, "background_entries"), i, entry)
-        alert_entry(&a, "background", entry);
-    if (a.n) {
-        buf_adds(out, "thread ");
-        text_line(t->id, out);
-        buf_adds(out, " \"");
-        text_line(buf_span(&t->title), out);
-        buf_printf(out, "\": %zu unfinished workflows: ", a.n);
-        buf_add(out, buf_span(&a.list));
-    }
-    buf_free(&a.list);
+    size_t n = t->alerts[SIDE_TURNS].n + t->alerts[SIDE_BACKGROUND].n, listed = 0;
+    if (n == 0)
+        return buf_full(out) ? -1 : 0;
+    buf_adds(out, "thread ");
+    text_line(t->id, out);
+    buf_adds(out, " \"");
+    text_line(buf_span(&t->title), out);
+    buf_printf(out, "\": %zu unfinished workflows: ", n);
+    for (unsigned s = 0; s < SIDES; s++)
+        for (size_t i = 0; i < t->alerts[s].n && i < ALERT_LISTED && listed < ALERT_LISTED; i++) {
+            buf_adds(out, listed++ ? "; " : "");
+            buf_add(out, t->alerts[s].listed[i]);
+        }
     return buf_full(out) ? -1 : 0;
 }

@@ -181,9 +181,9 @@ static const struct sub *take_sub(struct drawing *d, struct span id)
 static bool take_copy(struct drawing *d, size_t record)
 {
     const struct record *r = &d->t->records[record];
-    if (!r->owned || r->turn != d->turn || d->drawn[record])
+    if (!r->owned || r->turn != d->turn || d->drawn[r->number])
         return false;
-    d->drawn[record] = 1;
+    d->drawn[r->number] = 1;
     return true;
 }
 
@@ -193,9 +193,8 @@ static void fold_sub(struct drawing *d, const struct sub *sub)
                         .headline = sub->headline,
                         .status = sub->status,
                         .locked = sub->locked,
-                        .payload =
-                            sub->record == NO_RECORD ? sub->payload : d->t->records[sub->record].payload,
-                        .record = sub->record};
+                        .record = sub->record,
+                        .payload = sub->record == NO_RECORD ? show_sub_payload(d, sub) : NULL};
     show_fold(d, &fold);
 }
 

@@ -37,39 +37,68 @@ static int compare_turns(const void *a, const void *b)
     const struct turn *x = a, *y = b;
     if (x->created != y->created)
         return x->created < y->created ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-static struct turn read_turn(json_t *entry, size_t index)
+struct span thread_keep(struct transcript *t, struct span text)
 {
-    struct turn turn = {.entry = entry, .index = index, .workflow = shape_last_workflow(entry)};
-    json_t *workflow;
-    turn.query = raw_str(entry, "query_str");
-    if (!turn.query.n)
-        turn.query = raw_str(entry, "query");
-    turn.created = raw_us(entry, "created_us");
-    if (turn.created == 0 && !raw_time(entry, "entry_created_datetime", &turn.created))
-        turn.created = 0;
-    turn.status = raw_str(turn.workflow, "status");
-    turn.locked = raw_str(entry, "locked_reason");
-    for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));)
-        turn.steps += json_array_size(raw_list(workflow, "steps"));
-    return turn;
+    enum { SHORT = 48 };
+    if (text.n == 0)
+        return (struct span){"", 0};
+    for (unsigned i = 0; i < THREAD_RECENT && text.n <= SHORT; i++)
+        if (t->recent[i].n == text.n && memcmp(t->recent[i].p, text.p, text.n) == 0)
+            return t->recent[i];
+    struct span kept = arena_copy(&t->texts, text);
+    if (text.n <= SHORT)
+        t->recent[t->nrecent++ % THREAD_RECENT] = kept;
+    return kept;
 }
 
-static void read_turns(struct transcript *t)
+/* ---- sources ---- */
+
+static void cited_init(struct cited_list *l)
 {
-    json_t *entries = raw_list(t->root, "entries"), *entry;
+    *l = (struct cited_list){.list = NULL};
+    names_init(&l->urls);
+}
+
+static void cited_finish(struct cited_list *l)
+{
+    names_finish(&l->urls);
+    xfree(l->list);
+    l->list = NULL;
+}
+
+static void add_cited(struct cited_list *l, struct cited c)
+{
+    if (!names_add(&l->urls, c.url, 0))
+        return;
+    l->list = thread_grow(l->list, l->n, &l->room, sizeof *l->list);
+    l->list[l->n++] = c;
+}
+
+static void note_sources(struct transcript *t, struct cited_list *l, const json_t *entry)
+{
+    json_t *source;
     size_t i;
-    t->turns = xcalloc(json_array_size(entries) + 1, sizeof *t->turns);
-    json_array_foreach(entries, i, entry) if (json_is_object(entry)) t->turns[t->nturns++] =
-        read_turn(entry, i);
-    qsort(t->turns, t->nturns, sizeof *t->turns, compare_turns);
+    json_array_foreach(raw_list(entry, "sources"), i, source)
+    {
+        struct span name = raw_str(source, "name"), url = raw_str(source, "url");
+        if (!url.n || names_find(&l->urls, url) != NAMES_NONE)
+            continue;
+        add_cited(l, (struct cited){.name = thread_keep(t, name.n ? name : raw_str(source, "title")),
+                                    .url = thread_keep(t, url),
+                                    .snippet = thread_keep(t, raw_str(source, "snippet")),
+                                    .timestamp = thread_keep(t, raw_str(source, "timestamp"))});
+    }
 }
+
+/* ---- entries ---- */
 
 /* The newest time of an entry that says one; times that no calendar has are none. */
-static void take_last(const json_t *entry, int64_t *last, struct buf *scratch)
+static void note_time(struct transcript *t, const json_t *entry)
 {
+    struct buf scratch;
     int64_t us = raw_us(entry, "updated_us");
     if (us == 0 && !raw_time(entry, "entry_updated_datetime", &us) &&
         !raw_time(entry, "updated_datetime", &us)) {
@@ -77,30 +106,120 @@ static void take_last(const json_t *entry, int64_t *last, struct buf *scratch)
         if (us == 0 && !raw_time(entry, "entry_created_datetime", &us))
             return;
     }
-    if (us > *last && time_print(us, scratch))
-        *last = us;
-    buf_reset(scratch);
+    buf_init(&scratch, 64);
+    if (us > t->last_us && time_print(us, &scratch))
+        t->last_us = us;
+    buf_free(&scratch);
 }
+
+/* What the platform calls its modes; the most specific of several counts. */
+static const struct {
+    const char *platform, *mode;
+    bool attributed;
+} modes[] = {{"ASI", "computer", true},   {"AGENTIC_RESEARCH", "council", true},
+             {"STUDY", "study", false},   {"RESEARCH", "deep-research", false},
+             {"SEARCH", "search", false}, {"STUDIO", "search", false}};
+enum { MODES = sizeof modes / sizeof modes[0] };
+
+static void note_mode(struct transcript *t, const json_t *entry)
+{
+    struct span said = raw_str(entry, "search_mode");
+    for (size_t m = 0; m < t->best_mode && said.n; m++)
+        if (span_is(said, modes[m].platform))
+            t->best_mode = m;
+}
+
+static struct turn read_turn(struct transcript *t, const json_t *entry, size_t i)
+{
+    struct turn turn = {.entry = i};
+    struct span query = shape_query(entry);
+    const json_t *last = shape_last_workflow(entry), *workflow;
+    turn.created = raw_us(entry, "created_us");
+    if (turn.created == 0 && !raw_time(entry, "entry_created_datetime", &turn.created))
+        turn.created = 0;
+    turn.status = thread_keep(t, raw_str(last, "status"));
+    turn.locked = thread_keep(t, raw_str(entry, "locked_reason"));
+    turn.blank = text_is_blank(query);
+    turn.notice = span_is(raw_str(entry, "trigger"), "subagent_result");
+    if (status_classify(turn.status, turn.locked) != STATUS_COMPLETED)
+        turn.headline = thread_keep(t, text_cut(query, TEXT_TITLE));
+    for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));)
+        turn.steps += json_array_size(raw_list(workflow, "steps"));
+    return turn;
+}
+
+/* What must be done in the turns' order. */
+static void add_turn(struct transcript *t, unsigned turn, const json_t *entry)
+{
+    note_sources(t, &t->sources, entry);
+    interruptions_note(t, SIDE_TURNS, entry);
+    waterfall_add_turn(t, turn, entry);
+}
+
+/* Turns that stand in another order than that of their times are read a second time. */
+static void read_turns_again(struct transcript *t)
+{
+    waterfall_forget_turns(t);
+    cited_finish(&t->sources);
+    cited_init(&t->sources);
+    t->alerts[SIDE_TURNS].n = 0;
+    qsort(t->turns, t->nturns, sizeof *t->turns, compare_turns);
+    for (size_t i = 0; i < t->nturns; i++) {
+        json_t *entry = document_entry(t->document, SIDE_TURNS, t->turns[i].entry);
+        add_turn(t, (unsigned)i + 1, entry);
+        json_decref(entry);
+    }
+}
+
+static void read_turns(struct transcript *t)
+{
+    bool sorted = true;
+    for (size_t i = 0; i < document_entries(t->document, SIDE_TURNS); i++) {
+        json_t *entry = document_entry(t->document, SIDE_TURNS, i);
+        note_time(t, entry);
+        if (json_is_object(entry)) {
+            note_mode(t, entry);
+            t->turns = thread_grow(t->turns, t->nturns, &t->turns_room, sizeof *t->turns);
+            t->turns[t->nturns++] = read_turn(t, entry, i);
+            sorted = sorted &&
+                     (t->nturns < 2 || t->turns[t->nturns - 2].created <= t->turns[t->nturns - 1].created);
+            if (sorted)
+                add_turn(t, (unsigned)t->nturns, entry);
+        }
+        json_decref(entry);
+    }
+    if (!sorted)
+        read_turns_again(t);
+}
+
+static void read_background(struct transcript *t)
+{
+    for (size_t i = 0; i < document_entries(t->document, SIDE_BACKGROUND); i++) {
+        json_t *entry = document_entry(t->document, SIDE_BACKGROUND, i);
+        note_time(t, entry);
+        note_sources(t, &t->background_sources, entry);
+        interruptions_note(t, SIDE_BACKGROUND, entry);
+        records_find(t, entry, i);
+        json_decref(entry);
+    }
+}
+
+/* ---- the thread ---- */
 
 static void find_last(struct transcript *t)
 {
-    static const char *const lists[] = {"entries", "background_entries"};
-    struct span said = raw_str(t->root, "lastUpdated");
-    int64_t last = INT64_MIN;
-    json_t *entry;
-    size_t i;
-    for (size_t l = 0; l < 2 && !said.n; l++)
-        json_array_foreach(raw_list(t->root, lists[l]), i, entry) take_last(entry, &last, &t->last);
+    struct span said = raw_str(document_head(t->document), "lastUpdated");
     if (said.n)
         buf_add(&t->last, said);
-    else if (last != INT64_MIN)
-        time_print(last, &t->last);
+    else if (t->last_us != INT64_MIN)
+        time_print(t->last_us, &t->last);
 }
 
 static json_t *find_metadata(const struct transcript *t)
 {
-    json_t *metadata = raw_obj(t->root, "thread_metadata");
-    return metadata ? metadata : raw_obj(t->root, "metadata"); /* in older dumps */
+    const json_t *head = document_head(t->document);
+    json_t *metadata = raw_obj(head, "thread_metadata");
+    return metadata ? metadata : raw_obj(head, "metadata"); /* in older dumps */
 }
 
 static int append(const char *text, size_t n, void *out)
@@ -126,35 +245,26 @@ static void keep_metadata(struct transcript *t, struct span plain, struct span b
 
 static void find_title(struct transcript *t)
 {
-    struct span title = raw_str(t->root, "title");
+    struct span title = raw_str(document_head(t->document), "title");
     if (!title.n)
         title = raw_str(find_metadata(t), "title");
     title = text_trim(title);
-    for (size_t i = 0; i < t->nturns && !title.n; i++)
-        if (!text_is_blank(t->turns[i].query))
-            title = text_cut(text_first_line(text_trim(t->turns[i].query)), TEXT_TITLE);
-    buf_add(&t->title, title.n ? title : SPAN_LIT("untitled"));
+    buf_add(&t->title, title);
+    for (size_t i = 0; i < t->nturns && !t->title.n; i++)
+        if (!t->turns[i].blank) {
+            json_t *entry = document_entry(t->document, SIDE_TURNS, t->turns[i].entry);
+            buf_add(&t->title, text_cut(text_first_line(text_trim(shape_query(entry))), TEXT_TITLE));
+            json_decref(entry);
+        }
+    if (!t->title.n)
+        buf_adds(&t->title, "untitled");
 }
-
-/* What the platform calls its modes; the most specific of several counts. */
-static const struct {
-    const char *platform, *mode;
-    bool attributed;
-} modes[] = {{"ASI", "computer", true},   {"AGENTIC_RESEARCH", "council", true},
-             {"STUDY", "study", false},   {"RESEARCH", "deep-research", false},
-             {"SEARCH", "search", false}, {"STUDIO", "search", false}};
-enum { MODES = sizeof modes / sizeof modes[0] };
 
 static void find_mode(struct transcript *t)
 {
-    size_t best = MODES;
-    t->mode = raw_str(t->root, "mode");
-    for (size_t i = 0; i < t->nturns; i++)
-        for (size_t m = 0; m < best; m++)
-            if (span_is(raw_str(t->turns[i].entry, "search_mode"), modes[m].platform))
-                best = m;
+    t->mode = raw_str(document_head(t->document), "mode");
     if (!t->mode.n)
-        t->mode = best < MODES ? span_str(modes[best].mode) : SPAN_LIT("consult");
+        t->mode = t->best_mode < MODES ? span_str(modes[t->best_mode].mode) : SPAN_LIT("consult");
     t->attributed = true;
     for (size_t m = 0; m < MODES; m++)
         if (span_is(t->mode, modes[m].mode))
@@ -163,81 +273,89 @@ static void find_mode(struct transcript *t)
 
 static void name_thread(struct transcript *t)
 {
-    t->id = raw_str(t->root, "thread_id");
+    const json_t *head = document_head(t->document);
+    t->id = raw_str(head, "thread_id");
     if (!t->id.n)
-        t->id = raw_str(t->root, "web_uuid");
+        t->id = raw_str(head, "web_uuid");
     if (!t->id.n)
         t->id = raw_str(find_metadata(t), "thread_id");
     if (!t->id.n)
         t->id = SPAN_LIT("thread");
-    t->author = raw_str(t->root, "author");
-    if (!t->author.n && t->nturns)
-        t->author = raw_str(t->turns[0].entry, "author_username");
+    t->author = raw_str(head, "author");
+    if (!t->author.n && t->nturns) {
+        json_t *first = document_entry(t->document, SIDE_TURNS, t->turns[0].entry);
+        t->author = thread_keep(t, raw_str(first, "author_username"));
+        json_decref(first);
+    }
     find_title(t);
     find_mode(t);
     find_last(t);
 }
 
-static void add_sources(struct transcript *t, const json_t *entry, struct names *urls)
+/* The mode has no background work. */
+static void forget_records(struct transcript *t)
 {
-    json_t *sources = raw_list(entry, "sources"), *source;
-    size_t i;
-    json_array_foreach(sources, i,
-                       source) if (raw_str(source, "url").n && names_add(urls, raw_str(source, "url"), 0))
-    {
-        t->sources = thread_grow(t->sources, t->nsources, &t->sources_room, sizeof *t->sources);
-        t->sources[t->nsources++] = source;
-    }
+    waterfall_forget_turns(t);
+    names_finish(&t->record_ids);
+    names_init(&t->record_ids);
+    t->nrecords = 0;
+    t->nwarnings = 0;
+    buf_reset(&t->warnings);
 }
 
-static void find_sources(struct transcript *t)
+static void load(struct transcript *t, struct span plain, struct span blocks)
 {
-    struct names urls;
-    json_t *entry;
-    size_t i;
-    names_init(&urls);
-    for (i = 0; i < t->nturns; i++)
-        add_sources(t, t->turns[i].entry, &urls);
-    json_array_foreach(raw_list(t->root, "background_entries"), i, entry) add_sources(t, entry, &urls);
-    names_finish(&urls);
-}
-
-static json_t *read_document(struct span plain, struct span blocks, struct error *e)
-{
-    json_t *root = raw_parse(plain, e);
-    if (!root || blocks.n == 0)
-        return root;
-    json_t *second = raw_parse(blocks, e);
-    if (second)
-        return raw_merge(root, second);
-    json_decref(root);
-    return NULL;
-}
-
-int transcript_load(struct span plain, struct span blocks, struct transcript **out, struct error *e)
-{
-    json_t *root = read_document(plain, blocks, e);
-    if (!root)
-        return -1;
-    struct transcript *t = xcalloc(1, sizeof *t);
-    t->root = root;
-    t->made = json_array();
     buf_init(&t->title, TRANSCRIPT_DOCUMENT);
     buf_init(&t->last, TRANSCRIPT_DOCUMENT);
     buf_init(&t->metadata, TRANSCRIPT_DOCUMENT);
     buf_init(&t->warnings, TRANSCRIPT_WARNINGS * 2 * WARNING);
     names_init(&t->record_ids);
     names_init(&t->sub_ids);
+    cited_init(&t->sources);
+    cited_init(&t->background_sources);
+    t->last_us = INT64_MIN;
+    t->best_mode = MODES;
+    read_background(t);
     read_turns(t);
     name_thread(t);
     keep_metadata(t, plain, blocks);
-    find_sources(t);
-    if (t->attributed) {
-        records_find(t);
+    for (size_t i = 0; i < t->background_sources.n; i++)
+        add_cited(&t->sources, t->background_sources.list[i]);
+    cited_finish(&t->background_sources);
+    names_finish(&t->sources.urls);
+    if (t->attributed)
         waterfall_place(t);
-    }
-    *out = t;
+    else
+        forget_records(t);
+}
+
+int transcript_load(struct span plain, struct span blocks, struct transcript **out, struct error *e)
+{
+    struct document *document = document_open(plain, blocks, e);
+    if (!document)
+        return -1;
+    *out = xcalloc(1, sizeof **out);
+    (*out)->document = document;
+    load(*out, plain, blocks);
     return 0;
+}
+
+int transcript_load_journal(const struct journal *j, struct transcript **out, struct error *e)
+{
+    struct transcript *t = xcalloc(1, sizeof *t);
+    t->document = document_open_journal(j);
+    load(t, (struct span){0}, (struct span){0});
+    *out = t;
+    if (!transcript_failed(t))
+        return 0;
+    transcript_destroy(t);
+    *out = NULL;
+    return error_set(e, ERROR_BAD_REQUEST, "The thread's journal cannot be read any more; try again.");
+}
+
+bool transcript_failed(const struct transcript *t)
+{
+    return document_failed(t->document);
 }
 
 void transcript_destroy(struct transcript *t)
@@ -255,9 +373,9 @@ void transcript_destroy(struct transcript *t)
     xfree(t->subs);
     xfree(t->matches);
     xfree(t->appendix);
-    xfree(t->sources);
-    json_decref(t->made);
-    json_decref(t->root);
+    cited_finish(&t->sources);
+    arena_free(&t->texts);
+    document_close(t->document);
     xfree(t);
 }
 
@@ -271,7 +389,7 @@ struct transcript_entry transcript_entry(const struct transcript *t)
                                      .author = t->author,
                                      .last_updated = buf_span(&t->last),
                                      .turns = (unsigned)t->nturns,
-                                     .sources = (unsigned)t->nsources,
+                                     .sources = (unsigned)t->sources.n,
                                      .interruptions = (unsigned)interruptions_add(t, &scratch)};
     buf_free(&scratch);
     return entry;

@@ -3,6 +3,7 @@
 #include "transcript/clean.h"
 #include "transcript/time.h"
 #include "transcript/transcript.h"
+#include "transcript/tree.h"
 
 struct span raw_span(const json_t *value)
 {
@@ -60,8 +61,10 @@ static json_t *parse(struct span text, json_error_t *why)
 
 static json_t *parse_leniently(struct span text, json_error_t *why)
 {
-    json_t *value = parse(text, why);
+    json_t *value = tree_load(text);
     struct buf cleaned;
+    if (!value)
+        value = parse(text, why);
     if (value)
         return value;
     buf_init(&cleaned, 6 * text.n + 16);

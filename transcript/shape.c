@@ -81,3 +81,22 @@ void shape_add_text(const json_t *text_payload, struct buf *out)
     if (!text.n)
         json_array_foreach(chunks, i, chunk) buf_add(out, raw_span(chunk));
 }
+
+struct span shape_query(const json_t *entry)
+{
+    struct span query = raw_str(entry, "query_str");
+    return query.n ? query : raw_str(entry, "query");
+}
+
+static json_t *payload_at(const json_t *block, unsigned step, unsigned item)
+{
+    return shape_payload(
+        json_array_get(raw_list(json_array_get(raw_list(block, "steps"), step), "items"), item));
+}
+
+json_t *shape_find(const json_t *entry, const struct place *place)
+{
+    const json_t *block = json_array_get(raw_list(entry, "blocks"), place->block);
+    json_t *payload = payload_at(raw_obj(block, "workflow_block"), place->step, place->item);
+    return place->inner ? payload_at(payload, place->inner_step, place->inner_item) : payload;
+}

@@ -105,13 +105,13 @@ void show_second(struct span time, struct buf *out)
     buf_free(&line);
 }
 
-bool show_times(struct drawing *d, const json_t *timed)
+bool show_times(struct drawing *d, struct span started, struct span completed)
 {
     struct buf start, end;
     buf_init(&start, 128);
     buf_init(&end, 128);
-    show_second(raw_str(timed, "started_at"), &start);
-    show_second(raw_str(timed, "completed_at"), &end);
+    show_second(started, &start);
+    show_second(completed, &end);
     bool shown = start.n && end.n && !span_is(buf_span(&start), buf_cstr(&end));
     if (shown)
         buf_printf(d->out, " — %s → %s", buf_cstr(&start), buf_cstr(&end));

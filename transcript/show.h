@@ -18,6 +18,7 @@ struct links {
 
 struct drawing {
     const struct transcript *t;
+    const json_t *entry; /* the turn's; NULL in the appendix */
     struct buf *out;
     size_t base;                      /* where the document or block begins in it */
     unsigned turn;                    /* whose file it is; 0: the appendix */
@@ -28,7 +29,7 @@ struct drawing {
     struct links *links;              /* NULL: links are drawn at once */
     struct span open[SHOW_FOLDS + 2]; /* ids of payloads that are being drawn */
     unsigned nopen;
-    unsigned char *drawn;      /* by record */
+    unsigned char *drawn;      /* by the number among the records that the turn owns */
     unsigned char *subs_drawn; /* by sub, from the turn's first */
 };
 
@@ -54,17 +55,19 @@ void show_items(struct drawing *d, const json_t *step, const json_t *but);
 struct fold {
     const char *label;
     struct span headline, status, locked;
-    json_t *payload;
-    size_t record; /* whose answer and sources it has; NO_RECORD: the payload's own */
+    size_t record;   /* that is drawn, or NO_RECORD */
+    json_t *payload; /* and then this is */
 };
 void show_fold(struct drawing *d, const struct fold *f);
 /* A record (or, for NO_RECORD, the payload) without a frame: what its steps did, as parts. */
 void show_body(struct drawing *d, json_t *payload);
-/* The links that are a record's own, beside those of its steps. */
-void show_take_sources(struct drawing *d, size_t record);
+/* The links that are a record's own, beside those of its steps; they are the trees'. */
+void show_take_sources(struct drawing *d, const struct record *r, const struct record_trees *trees);
 
 /* step.c: whether a sub is this turn's to draw and not drawn yet; it is then marked as drawn. */
 bool show_take_sub(struct drawing *d, size_t sub);
+/* A sub's own payload, or NULL; the sub is the turn's. */
+json_t *show_sub_payload(const struct drawing *d, const struct sub *sub);
 /* item.c: what a turn's own copy of a payload holds that is this turn's to draw, when something else was
  * drawn in the copy's place. */
 void show_rest(struct drawing *d, const json_t *copy);
@@ -76,8 +79,8 @@ void show_also(struct drawing *d, const char *text);
 void show_when(struct drawing *d, int64_t us);
 /* Appends "2035-01-02 03:04:05", of a time's text, which may be anything. */
 void show_second(struct span time, struct buf *out);
-/* " — start → end" with the times that a step or payload has; false: not both, or the same. */
-bool show_times(struct drawing *d, const json_t *timed);
+/* " — start → end" of a step or payload; false: not both, or the same. */
+bool show_times(struct drawing *d, struct span start, struct span end);
 
 /* "(subagent <headline>: recorded under …)" for a record; NO_RECORD: without a place. */
 void show_reference(struct drawing *d, struct span headline, size_t record, unsigned turn);

@@ -8,11 +8,15 @@ bool show_take_sub(struct drawing *d, size_t i)
     const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
     if ((r ? r->turn : sub->turn) != d->turn || (r && !r->owned))
         return false;
-    unsigned char *drawn =
-        r ? &d->drawn[sub->record] : &d->subs_drawn[i - d->t->turns[d->turn - 1].first_sub];
+    unsigned char *drawn = r ? &d->drawn[r->number] : &d->subs_drawn[i - d->t->turns[d->turn - 1].first_sub];
     bool first = !*drawn;
     *drawn = 1;
     return first;
+}
+
+json_t *show_sub_payload(const struct drawing *d, const struct sub *sub)
+{
+    return sub->anchored ? shape_find(d->entry, &sub->place) : NULL;
 }
 
 static void show_ordinary(struct drawing *d, json_t *step, size_t number)
@@ -29,7 +33,7 @@ static void show_ordinary(struct drawing *d, json_t *step, size_t number)
         text_line(tool, d->out);
         buf_adds(d->out, "`)");
     }
-    show_times(d, step);
+    show_times(d, raw_str(step, "started_at"), raw_str(step, "completed_at"));
     show_items(d, step, NULL);
 }
 
@@ -38,8 +42,9 @@ static void show_heading(struct drawing *d, const struct sub *sub, const json_t 
     show_part(d);
     buf_printf(d->out, "### Step %zu · 🤖 Subagent: ", number);
     text_head(text_is_blank(sub->headline) ? SPAN_LIT("untitled") : sub->headline, d->out);
-    if (!show_times(d, step) && sub->record != NO_RECORD)
-        show_times(d, d->t->records[sub->record].payload);
+    bool timed = show_times(d, raw_str(step, "started_at"), raw_str(step, "completed_at"));
+    if (!timed && sub->record != NO_RECORD)
+        show_times(d, d->t->records[sub->record].started, d->t->records[sub->record].completed);
     show_also(d, status_tag(status_classify(sub->status, sub->locked)));
 }
 
@@ -56,7 +61,7 @@ static void show_under(struct drawing *d, const char *title, struct span text)
 
 static void show_prompt(struct drawing *d, const struct sub *sub)
 {
-    json_t *chunks = raw_list(sub->payload, "objective_chunks"), *chunk;
+    json_t *chunks = raw_list(show_sub_payload(d, sub), "objective_chunks"), *chunk;
     struct buf text, quoted;
     size_t i;
     buf_init(&text, d->out->max);
@@ -72,11 +77,11 @@ static void show_prompt(struct drawing *d, const struct sub *sub)
 }
 
 /* What the record did, and the step's other items. */
-static void show_work(struct drawing *d, const struct sub *sub, const json_t *step, struct links *links)
+static void show_work(struct drawing *d, const struct sub *sub, const struct record *r,
+                      const struct record_trees *trees, const json_t *step, struct links *links)
 {
     struct drawing in = *d;
     struct buf work;
-    const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
     const json_t *anchor = shape_anchor(step);
     buf_init(&work, d->out->max);
     in.out = &work;
@@ -86,8 +91,9 @@ static void show_work(struct drawing *d, const struct sub *sub, const json_t *st
     in.locked = sub->locked;
     in.links = links;
     show_open(&in, sub->id);
-    show_body(&in, r ? r->payload : sub->payload);
-    show_take_sources(&in, sub->record);
+    show_body(&in, trees->payload);
+    if (r)
+        show_take_sources(&in, r, trees);
     show_close(&in);
     in.own = true;
     in.depth = 0;
@@ -103,13 +109,17 @@ static void show_work(struct drawing *d, const struct sub *sub, const json_t *st
 
 static void show_subagent(struct drawing *d, const struct sub *sub, const json_t *step)
 {
+    const struct record *r = sub->record == NO_RECORD ? NULL : &d->t->records[sub->record];
+    struct record_trees trees = {.payload = show_sub_payload(d, sub)};
     struct links links;
     struct buf answer;
+    if (r)
+        trees = record_open(d->t, r);
     buf_init(&answer, d->out->max);
     links_init(&links);
     show_prompt(d, sub);
-    show_work(d, sub, step, &links);
-    if (answer_sub(d->t, sub, &answer))
+    show_work(d, sub, r, &trees, step, &links);
+    if (answer_sub(d->t, sub, d->entry, &answer))
         show_under(d, "Subagent conclusion", buf_span(&answer));
     if (links.n) {
         show_part(d);
@@ -118,6 +128,8 @@ static void show_subagent(struct drawing *d, const struct sub *sub, const json_t
     show_links(&links, d);
     links_finish(&links);
     buf_free(&answer);
+    if (r)
+        record_close(&trees);
 }
 
 void show_step(struct drawing *d, json_t *step, size_t number)

@@ -52,7 +52,7 @@ static void show_process(struct drawing *d, const struct turn *turn)
     enum status_kind kind = status_classify(turn->status, turn->locked);
     json_t *workflow, *step;
     size_t s, number = 0;
-    if (!turn->workflow || (turn->steps == 0 && kind == STATUS_COMPLETED))
+    if (!shape_last_workflow(d->entry) || (turn->steps == 0 && kind == STATUS_COMPLETED))
         return;
     show_part(d);
     buf_adds(d->out, "## Work process (");
@@ -63,7 +63,7 @@ static void show_process(struct drawing *d, const struct turn *turn)
     }
     show_also(d, status_tag(kind));
     buf_addc(d->out, ')');
-    for (size_t w = 0; (workflow = shape_next_workflow(turn->entry, &w));)
+    for (size_t w = 0; (workflow = shape_next_workflow(d->entry, &w));)
         json_array_foreach(raw_list(workflow, "steps"), s, step) if (!buf_full(d->out))
             show_step(d, step, ++number);
 }
@@ -83,10 +83,9 @@ static void show_matched(struct drawing *d, const struct turn *turn)
         size_t record = d->t->matches[turn->first_match + i].record;
         const struct record *r = &d->t->records[record];
         struct fold fold = {.label = "🤖 Subagent",
-                            .headline = raw_str(r->payload, "headline"),
+                            .headline = r->headline,
                             .status = r->status,
                             .locked = interruptions_lock(turn, r),
-                            .payload = r->payload,
                             .record = record};
         show_fold(d, &fold);
     }
@@ -99,15 +98,15 @@ static void show_answer(struct drawing *d, const struct turn *turn)
     show_part(d);
     buf_adds(d->out, "## Answer");
     show_part(d);
-    buf_add(d->out, answer_turn(d->t, turn, &answer) ? buf_span(&answer) : SPAN_LIT("(none)"));
+    buf_add(d->out, answer_turn(d->t, turn, d->entry, &answer) ? buf_span(&answer) : SPAN_LIT("(none)"));
     buf_free(&answer);
 }
 
-static void show_turn_sources(struct drawing *d, const struct turn *turn)
+static void show_turn_sources(struct drawing *d)
 {
     struct links links;
     links_init(&links);
-    links_add(&links, raw_list(turn->entry, "sources"));
+    links_add(&links, raw_list(d->entry, "sources"));
     if (links.n) {
         show_part(d);
         buf_adds(d->out, "## Turn sources");
@@ -121,25 +120,33 @@ int transcript_turn(const struct transcript *t, unsigned number, struct buf *out
     if (number == 0 || number > t->nturns)
         return -1;
     const struct turn *turn = &t->turns[number - 1];
-    struct drawing d = {
-        .t = t, .out = out, .base = out->n, .turn = number, .own = true, .locked = turn->locked};
+    json_t *entry = document_entry(t->document, SIDE_TURNS, turn->entry);
+    struct span query = shape_query(entry);
+    struct drawing d = {.t = t,
+                        .entry = entry,
+                        .out = out,
+                        .base = out->n,
+                        .turn = number,
+                        .own = true,
+                        .locked = turn->locked};
     /* A turn that does nothing draws no record of its own. */
-    d.drawn = turn->steps ? xcalloc(t->nrecords + 1, 1) : NULL;
+    d.drawn = turn->steps ? xcalloc(turn->owned + 1, 1) : NULL;
     d.subs_drawn = turn->steps ? xcalloc(turn->subs + 1, 1) : NULL;
     buf_printf(out, "# Turn %u", number);
     show_when(&d, turn->created);
     show_part(&d);
     buf_adds(out, "## Query");
     show_part(&d);
-    buf_add(out, turn->query.n ? turn->query : SPAN_LIT("(empty)"));
-    show_files(&d, "Attachments", raw_list(turn->entry, "attachments"));
-    show_rationale(&d, raw_str(turn->entry, "reasoning"));
+    buf_add(out, query.n ? query : SPAN_LIT("(empty)"));
+    show_files(&d, "Attachments", raw_list(entry, "attachments"));
+    show_rationale(&d, raw_str(entry, "reasoning"));
     show_process(&d, turn);
     show_matched(&d, turn);
     show_answer(&d, turn);
-    show_files(&d, "Files", raw_list(turn->entry, "artifacts"));
-    show_turn_sources(&d, turn);
+    show_files(&d, "Files", raw_list(entry, "artifacts"));
+    show_turn_sources(&d);
     xfree(d.drawn);
     xfree(d.subs_drawn);
+    json_decref(entry);
     return show_finish(&d);
 }

@@ -15,79 +15,112 @@ static void own(struct transcript *t, struct span id, unsigned turn)
         return;
     t->records[i].owned = true;
     t->records[i].turn = turn;
+    t->records[i].number = t->turns[turn - 1].owned++;
 }
 
-/* The first turn wins. payload may be NULL. */
-static void add_sub(struct transcript *t, unsigned turn, struct span id, json_t *payload, json_t *step)
+/* The step of a turn that is looked through. */
+struct starter {
+    struct transcript *t;
+    unsigned turn;
+    const json_t *step, *anchor; /* its first one, or NULL */
+};
+
+/* The first turn wins. payload may be NULL; it is at the place. */
+static void add_sub(const struct starter *s, struct span id, const json_t *payload, const struct place *place)
 {
-    struct turn *starter = &t->turns[turn - 1];
+    struct transcript *t = s->t;
     if (!id.n || !names_add(&t->sub_ids, id, t->nsubs))
         return;
-    own(t, id, turn);
+    own(t, id, s->turn);
     size_t found = names_find(&t->record_ids, id);
     const struct record *r = found == NAMES_NONE ? NULL : &t->records[found];
+    struct turn *starter = &t->turns[s->turn - 1];
     struct span headline = raw_str(payload, "headline");
     if (!headline.n)
-        headline = raw_str(step, "title");
+        headline = raw_str(s->step, "title");
     if (!headline.n && r)
-        headline = raw_str(r->payload, "headline");
+        headline = r->headline;
     t->subs = thread_grow(t->subs, t->nsubs, &t->subs_room, sizeof *t->subs);
     t->subs[t->nsubs++] = (struct sub){
-        .id = id,
-        .headline = headline,
+        .id = r ? r->id : thread_keep(t, id),
+        .headline = thread_keep(t, headline),
         /* The anchor's copy may lag behind: what the background says counts. */
-        .status = r ? raw_str(r->workflow, "status") : raw_str(payload, "status"),
+        .status = r ? r->workflow_status : thread_keep(t, raw_str(payload, "status")),
         .locked = r ? r->locked : starter->locked,
-        .turn = turn,
+        .turn = s->turn,
         .record = r ? found : NO_RECORD,
-        .payload = payload,
-        .step = step,
+        .place = *place,
+        .anchored = payload,
     };
     starter->subs++;
 }
 
 /* Down to the depth to which payloads are drawn: the step's own, and those in them. */
-static void find_in_payload(struct transcript *t, unsigned turn, json_t *payload, json_t *step,
-                            const json_t *first_anchor, unsigned depth)
+static void find_in_payload(const struct starter *f, const json_t *payload, struct place *place)
 {
     struct span id = raw_str(payload, "id");
     json_t *steps = raw_list(payload, "steps"), *inner, *item;
     size_t s, i;
     if (shape_is_anchor(payload))
-        add_sub(t, turn, !id.n && payload == first_anchor ? shape_step_id(step) : id, payload, step);
+        add_sub(f, !id.n && payload == f->anchor ? shape_step_id(f->step) : id, payload, place);
     else if (id.n && json_array_size(steps))
-        own(t, id, turn);
-    if (depth == 0)
-        json_array_foreach(steps, s, inner)
-            json_array_foreach(raw_list(inner, "items"), i, item) if (shape_payload(item))
-                find_in_payload(t, turn, shape_payload(item), step, first_anchor, 1);
+        own(f->t, id, f->turn);
+    if (place->inner)
+        return;
+    json_array_foreach(steps, s, inner) json_array_foreach(raw_list(inner, "items"), i, item)
+    {
+        struct place in = *place;
+        in.inner = true;
+        in.inner_step = (unsigned)s;
+        in.inner_item = (unsigned)i;
+        if (shape_payload(item))
+            find_in_payload(f, shape_payload(item), &in);
+    }
 }
 
-static void find_in_step(struct transcript *t, unsigned turn, json_t *step)
+static void find_in_step(struct transcript *t, unsigned turn, const json_t *step, struct place *place)
 {
-    json_t *anchor = shape_anchor(step), *item;
+    const struct starter starter = {.t = t, .turn = turn, .step = step, .anchor = shape_anchor(step)};
+    json_t *item;
     size_t i;
-    if (!anchor)
-        add_sub(t, turn, shape_sub_id(step), NULL, step);
+    if (!starter.anchor)
+        add_sub(&starter, shape_sub_id(step), NULL, place);
     json_array_foreach(raw_list(step, "items"), i, item) if (shape_payload(item))
-        find_in_payload(t, turn, shape_payload(item), step, anchor, 0);
+    {
+        place->item = (unsigned)i;
+        find_in_payload(&starter, shape_payload(item), place);
+    }
 }
 
-static void find_anchored(struct transcript *t)
+void waterfall_add_turn(struct transcript *t, unsigned turn, const json_t *entry)
 {
     json_t *workflow, *step;
     size_t s;
-    for (size_t i = 0; i < t->nturns; i++) {
-        t->turns[i].first_sub = t->nsubs;
-        for (size_t w = 0; (workflow = shape_next_workflow(t->turns[i].entry, &w));)
-            json_array_foreach(raw_list(workflow, "steps"), s, step) find_in_step(t, (unsigned)i + 1, step);
+    t->turns[turn - 1].first_sub = t->nsubs;
+    for (size_t w = 0; (workflow = shape_next_workflow(entry, &w));)
+        json_array_foreach(raw_list(workflow, "steps"), s, step)
+        {
+            struct place place = {.block = (unsigned)w - 1, .step = (unsigned)s};
+            find_in_step(t, turn, step, &place);
+        }
+}
+
+void waterfall_forget_turns(struct transcript *t)
+{
+    names_finish(&t->sub_ids);
+    names_init(&t->sub_ids);
+    t->nsubs = 0;
+    for (size_t i = 0; i < t->nturns; i++)
+        t->turns[i].first_sub = t->turns[i].subs = t->turns[i].owned = 0;
+    for (size_t i = 0; i < t->nrecords; i++) {
+        t->records[i].owned = false;
+        t->records[i].turn = 0;
     }
 }
 
 static bool is_stub(const struct turn *turn)
 {
-    return span_is(raw_str(turn->entry, "trigger"), "subagent_result") && turn->steps == 0 &&
-           turn->created > 0;
+    return turn->notice && turn->steps == 0 && turn->created > 0;
 }
 
 static int compare_matches(const void *a, const void *b)
@@ -101,7 +134,7 @@ static int compare_matches(const void *a, const void *b)
 }
 
 /* Turns are in the order of their times. */
-static void find_matched(struct transcript *t)
+void waterfall_place(struct transcript *t)
 {
     int64_t *times = xcalloc(t->nturns + 1, sizeof *times);
     size_t *stubs = xcalloc(t->nturns + 1, sizeof *stubs), n = 0;
@@ -130,10 +163,4 @@ static void find_matched(struct transcript *t)
     }
     xfree(times);
     xfree(stubs);
-}
-
-void waterfall_place(struct transcript *t)
-{
-    find_anchored(t);
-    find_matched(t);
 }

@@ -19,7 +19,7 @@ export async function freePort() {
     return port;
 }
 
-const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', timeouts = '', providers = '', more = '' }) => `state_dir: ${folder}/state
+const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', timeouts = '', providers = '', more = '', log = 'debug' }) => `state_dir: ${folder}/state
 workspace_root: ${folder}/workspace
 listen:
   - address: 127.0.0.1:${port}
@@ -30,7 +30,7 @@ providers:
   - {name: openai, dialect: openai, base_url: "${upstream}"}
   - {name: down, dialect: openai, base_url: "http://127.0.0.1:${closed}"}
 ${providers}timeouts: {drain: ${drain}${timeouts}}
-log: {level: debug}
+log: {level: ${log}}
 ${more}`;
 
 export class Penstock {

@@ -111,8 +111,19 @@ static inline void fuzz_event(const struct dialect *d, struct span json, bool wh
     e.json = json;
     e.whole = whole;
     d->event(&e, 1, &ends);
-    for (size_t i = 0; i < e.nnotes; i++)
+    struct span calls = {0};
+    for (size_t i = 0; i < e.nnotes; i++) {
         check(e.notes[i].value.n == 0 || is_inside(json, e.notes[i].value));
+        if (e.notes[i].kind == NOTE_CALLS)
+            calls = e.notes[i].value;
+    }
+    if (calls.n) {
+        struct reply_event its = {.noting = true};
+        d->calls(&its, calls);
+        for (size_t i = 0; i < its.nnotes; i++)
+            check(its.notes[i].value.n == 0 || is_inside(calls, its.notes[i].value));
+        reply_event_free(&its);
+    }
     bool document = json_document_as(json, JSON_LENIENT, &value);
     check(!e.unreadable || (e.n == 0 && e.nnotes == 0 && !e.ends_stream));
     check(document || e.unreadable || e.ends_stream);

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const struct dialect *d = dialect_find((enum api)(API_OPENAI_CHAT + data[0] % 5));
     struct span bytes = span_of((const char *)data + 1, size - 1), value;
-    struct recorder *r = recorder_create(d->parts);
+    struct recorder *r = recorder_create(d->parts, d->calls);
     struct reply_event e = {.raw = bytes, .json = bytes, .whole = data[0] & 128, .noting = true};
     struct reply_ends ends = {.count = 0};
     struct buf line;
@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     recorder_take_notes(r, &e);
     if (json_document_as(bytes, JSON_LENIENT, &value) && json_type(value) == JSON_STRING)
         recorder_text(r, 0, json_inside(value));
+    recorder_settle(r);
     buf_init(&line, 1 << 24);
     struct thread_end_line end = {
         .id = "hwc-1", .said = r, .ending = {.cause = causes[data[0] / 8 % 4], .http_status = 200}};

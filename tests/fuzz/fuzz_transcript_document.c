@@ -24,8 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void draw(const struct transcript *t, struct buf *out)
 {
     buf_init(out, CAP);
-    int failed = transcript_conversation(t, out) || transcript_sources_md(t, out) ||
-                 transcript_sources_json(t, out) || transcript_alert(t, out);
+    int failed = transcript_draw(t, TRANSCRIPT_CONVERSATION, out) ||
+                 transcript_draw(t, TRANSCRIPT_SOURCES_MD, out) ||
+                 transcript_draw(t, TRANSCRIPT_SOURCES_JSON, out) || transcript_alert(t, out);
     for (unsigned i = 1; i <= t->nturns && !failed; i++)
         failed = transcript_turn(t, i, out);
     CHECK(!failed || buf_full(out));

@@ -131,11 +131,15 @@ static inline void fuzz_reply(enum api api, enum reply_framing framing, const ui
     struct span bytes = span_of((const char *)data + 2, size - 2);
     struct buf whole, cut;
     /* The client gets the same whether or not somebody records. */
-    struct recorder *a = data[1] & 64 ? recorder_create(d->parts) : NULL, *b = recorder_create(d->parts);
+    struct recorder *a = data[1] & 64 ? recorder_create(d->parts, d->calls) : NULL;
+    struct recorder *b = recorder_create(d->parts, d->calls);
     enum reply_state state = run(d, framing, data[0], bytes, bytes.n ? bytes.n : 1, false, a, &whole);
     check(run(d, framing, data[0], bytes, data[1] % 64 + 1u, true, b, &cut) == state);
-    if (a && state == REPLY_DONE)
+    if (a && state == REPLY_DONE) {
+        recorder_settle(a);
+        recorder_settle(b);
         check_recorders(a, b);
+    }
     recorder_destroy(a);
     recorder_destroy(b);
     check(whole.n == cut.n && (whole.n == 0 || memcmp(buf_span(&whole).p, buf_span(&cut).p, whole.n) == 0));

@@ -50,9 +50,10 @@ static void check(const char *name, struct run *run, struct span upstream, struc
     struct buf said, plain, out;
     run->settings.recorder = NULL;
     plain = run_reply(run, upstream, step, at, true);
-    run->settings.recorder = recorder_create(run->settings.dialect.parts);
+    run->settings.recorder = recorder_create(run->settings.dialect.parts, run->dialect->calls);
     out = run_reply(run, upstream, step, at, true);
     buf_init(&said, ROOM);
+    recorder_settle(run->settings.recorder);
     print(run->settings.recorder, &said);
     if (out.n != plain.n || memcmp(buf_span(&out).p, buf_span(&plain).p, out.n) != 0)
         fail_msg("%s, cut at %zu: the client gets other bytes when somebody records", name, at);
@@ -165,7 +166,7 @@ static void test_cases(void **state)
 static void test_caps(void **state)
 {
     (void)state;
-    struct recorder *r = recorder_create(false);
+    struct recorder *r = recorder_create(false, NULL);
     char *long_text = xmalloc(LIMIT_THREAD_TEXT + 10);
     for (int i = 0; i < LIMIT_THREAD_TEXT + 10; i += 2) {
         long_text[i] = '\\';
@@ -180,7 +181,7 @@ static void test_caps(void **state)
     assert_int_equal(r->text.n, LIMIT_THREAD_TEXT - 1);
     recorder_destroy(r);
 
-    r = recorder_create(false);
+    r = recorder_create(false, NULL);
     struct reply_event e = {.noting = true};
     long_text[0] = long_text[LIMIT_THREAD_ARGUMENTS - 101] = '"';
     for (uint32_t i = 0; i < 2; i++)

@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "artifacts/threads.h"
-#include "base/json.h"
 #include "base/xalloc.h"
 
 struct place {
@@ -58,9 +57,12 @@ static void path_of(const struct place *p, const char *org, const char *name, ch
 
 static struct buf journal_of(const struct place *p, const char *org, const char *name)
 {
+    struct source source;
     struct buf out;
     buf_init(&out, 1 << 24);
-    assert_int_equal(threads_read(p->threads, org, name, &out), THREADS_READ);
+    assert_int_equal(threads_source(p->threads, org, name, &source), THREADS_READ);
+    assert_int_equal(source_read(&source, 0, source.n, &out), 0);
+    threads_source_close(&source);
     return out;
 }
 
@@ -98,12 +100,26 @@ static void test_lines(void **state)
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
 
+    /* A reader has what was there when it began, piece by piece; what was taken away is an error. */
+    struct source source;
+    assert_int_equal(threads_source(p->threads, "acme", "t", &source), THREADS_READ);
+    assert_int_equal(threads_append(p->threads, "acme", "t", SPAN_LIT(""), SPAN_LIT("three\n")), 0);
+    assert_int_equal(source.n, 14);
     buf_init(&journal, 5);
-    assert_int_equal(threads_read(p->threads, "acme", "t", &journal), THREADS_TOO_LARGE);
-    assert_int_equal(threads_read(p->threads, "acme", "other", &journal), THREADS_NONE);
-    assert_int_equal(threads_read(p->threads, "other", "t", &journal), THREADS_NONE);
-    assert_int_equal(threads_read(p->threads, "..", "t", &journal), THREADS_NONE);
-    assert_int_equal(threads_read(p->threads, "acme", "../t", &journal), THREADS_NONE);
+    assert_int_equal(source_read(&source, 6, 3, &journal), 0);
+    assert_string_equal(buf_cstr(&journal), "one");
+    assert_int_equal(source_read(&source, 6, 3, &journal), -1); /* more than the buffer may have */
+    buf_reset(&journal);
+    assert_int_equal(source_read(&source, 12, 3, &journal), -1);
+    assert_int_equal(truncate(path, 8), 0);
+    assert_int_equal(source_read(&source, 6, 3, &journal), -1);
+    buf_free(&journal);
+    threads_source_close(&source);
+
+    assert_int_equal(threads_source(p->threads, "acme", "other", &source), THREADS_NONE);
+    assert_int_equal(threads_source(p->threads, "other", "t", &source), THREADS_NONE);
+    assert_int_equal(threads_source(p->threads, "..", "t", &source), THREADS_NONE);
+    assert_int_equal(threads_source(p->threads, "acme", "../t", &source), THREADS_NONE);
     assert_int_equal(threads_append(p->threads, "..", "t", SPAN_LIT(""), SPAN_LIT("x\n")), -1);
     assert_int_equal(threads_append(p->threads, "acme", "../t", SPAN_LIT(""), SPAN_LIT("x\n")), -1);
 }
@@ -219,30 +235,13 @@ static void test_runs(void **state)
     assert_false(threads_run_lives(reader, 0));
     assert_false(threads_run_lives(reader, UINT64_MAX));
 
-    char journal[600];
-    snprintf(
-        journal, sizeof journal,
-        "{\"ev\":\"begin\",\"id\":\"e\",\"run\":%llu}\n{\"ev\":\"end\",\"id\":\"e\",\"at_us\":1}\n"
-        "{\"ev\":\"begin\",\"id\":\"a\",\"run\":%llu}\nno line\n{\"ev\":\"begin\",\"id\":\"b\",\"run\":1}\n"
-        "{\"ev\":\"begin\",\"id\":\"c\",\"run\":%llu}\n{\"ev\":\"begin\",\"id\":\"d\"}\n{\"ev\":\"begin\",",
-        (unsigned long long)run, (unsigned long long)run, (unsigned long long)threads_run(p->threads));
-    struct threads_live live;
-    for (size_t n = 0; n <= strlen(journal); n++) {
-        threads_find_live(reader, span_of(journal, n), &live);
-        threads_live_free(&live);
-    }
-    threads_find_live(reader, span_str(journal), &live);
-    assert_true(threads_is_live(&live, SPAN_LIT("a")) && threads_is_live(&live, SPAN_LIT("c")));
-    assert_false(threads_is_live(&live, SPAN_LIT("b")) || threads_is_live(&live, SPAN_LIT("d")));
-    assert_int_equal(live.n, 2);
-    assert_false(threads_is_live(&live, SPAN_LIT("e"))); /* it has ended */
-    threads_live_free(&live);
+    assert_true(threads_is_live(reader, (int64_t)run));
+    assert_true(threads_is_live(reader, (int64_t)threads_run(p->threads)));
+    assert_false(threads_is_live(reader, 0) || threads_is_live(reader, -1) || threads_is_live(reader, 1));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    threads_find_live(reader, span_str(journal), &live);
-    assert_false(threads_is_live(&live, SPAN_LIT("a")));
-    assert_true(threads_is_live(&live, SPAN_LIT("c")));
-    threads_live_free(&live);
+    assert_false(threads_is_live(reader, (int64_t)run));
+    assert_true(threads_is_live(reader, (int64_t)threads_run(p->threads)));
     threads_close(reader);
     close(pipes[0]);
     close(pipes[1]);

@@ -12,6 +12,26 @@ struct step {
     const char *insert;
 };
 
+/* The same text in pieces. */
+static void expect_pieces(const struct edits *e, const char *text, const char *wanted)
+{
+    struct span pieces[64];
+    struct buf out;
+    assert_true(2 * e->n + 1 <= sizeof pieces / sizeof pieces[0]);
+    int n = edits_pieces(e, span_str(text), pieces);
+    assert_true(n <= (int)(2 * e->n + 1));
+    assert_int_equal(n < 0, !wanted);
+    if (!wanted)
+        return;
+    buf_init(&out, 4096);
+    for (int i = 0; i < n; i++) {
+        assert_true(pieces[i].n > 0);
+        buf_add(&out, pieces[i]);
+    }
+    assert_string_equal(buf_cstr(&out), wanted);
+    buf_free(&out);
+}
+
 static void test_apply(void **state)
 {
     (void)state;
@@ -50,6 +70,7 @@ static void test_apply(void **state)
         assert_int_equal(edits_apply(&e, span_str(cases[i].text), &out), cases[i].wanted ? 0 : -1);
         if (cases[i].wanted)
             assert_string_equal(buf_cstr(&out), cases[i].wanted);
+        expect_pieces(&e, cases[i].text, cases[i].wanted);
     }
     edits_free(&e);
     assert_int_equal(e.n, 0);

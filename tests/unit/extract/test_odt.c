@@ -157,6 +157,90 @@ static void frames(void **state)
                 "12 |\n");
 }
 
+static void shapes_objects_and_pages(void **state)
+{
+    (void)state;
+    static const struct part parts[] = {
+        {"content.xml",
+         CONTENT("", P("<draw:custom-shape>" P("in a shape") P("of two") "</draw:custom-shape>beside")
+                         P("<draw:frame><draw:object xlink:href=\"./Object 1\"/></draw:frame>sheet")
+                             P("<draw:frame><draw:object-ole xlink:href=\"./Object 9\"/></draw:frame>")
+                                 P("<draw:frame><draw:object xlink:href=\"./Object 8\"/><draw:image "
+                                   "xlink:href=\"Pictures/8.png\"/></draw:frame>"))},
+        {"Object 1/content.xml",
+         "<office:document-content " NAMES "><office:body><office:spreadsheet><table:table><table:table-row>"
+         "<table:table-cell>" P(
+             "7") "</table:table-cell></table:table-row></table:table></office:spreadsheet>"
+                  "</office:body></office:document-content>"},
+        {"styles.xml",
+         "<office:document-styles " NAMES
+         "><office:master-styles><style:master-page><style:header>" P("Secret")
+             P("draft") "</style:header>"
+                        "<style:footer>" P(
+                            "<text:page-number>1</text:page-number>") "</style:footer></style:master-page>"
+                                                                      "<style:master-page><style:header-left "
+                                                                      "style:display=\"false\">" P("never") "</style:header-left><style:footer>" P(
+                                                                          "Ada, "
+                                                                          "<text:page-number>1</"
+                                                                          "text:page-number>") "</"
+                                                                                               "style:footer>"
+                                                                                               "<style:"
+                                                                                               "footer-"
+                                                                                               "first>" P(
+                                                                                                   "Ad"
+                                                                                                   "a,"
+                                                                                                   " <"
+                                                                                                   "te"
+                                                                                                   "xt"
+                                                                                                   ":p"
+                                                                                                   "ag"
+                                                                                                   "e-"
+                                                                                                   "nu"
+                                                                                                   "mb"
+                                                                                                   "er"
+                                                                                                   ">1"
+                                                                                                   "</"
+                                                                                                   "te"
+                                                                                                   "xt"
+                                                                                                   ":p"
+                                                                                                   "ag"
+                                                                                                   "e-"
+                                                                                                   "nu"
+                                                                                                   "mb"
+                                                                                                   "er"
+                                                                                                   ">") "</"
+                                                                                                        "styl"
+                                                                                                        "e:"
+                                                                                                        "foot"
+                                                                                                        "er-"
+                                                                                                        "firs"
+                                                                                                        "t></"
+                                                                                                        "styl"
+                                                                                                        "e:"
+                                                                                                        "mast"
+                                                                                                        "er-"
+                                                                                                        "page"
+                                                                                                        "></"
+                                                                                                        "offi"
+                                                                                                        "ce:"
+                                                                                                        "mast"
+                                                                                                        "er-"
+                                                                                                        "styl"
+                                                                                                        "es><"
+                                                                                                        "/off"
+                                                                                                        "ice:"
+                                                                                                        "docu"
+                                                                                                        "ment"
+                                                                                                        "-sty"
+                                                                                                        "les"
+                                                                                                        ">"},
+        {NULL, NULL}};
+    expect_text(
+        &extract_odt_ops, parts,
+        "beside\n\nin a shape\n\nof two\n\nsheet\n\n| 7 |\n| --- |\n\n(embedded object)\n\n![](8.png)\n\n"
+        "> Header:\n>\n> Secret\n>\n> draft\n\n> Footer: Ada, 1\n");
+}
+
 static void refuse(const struct part *parts, enum render_status status, const char *says)
 {
     struct buf zip;
@@ -225,6 +309,7 @@ int main(void)
         cmocka_unit_test(tables),
         cmocka_unit_test(notes_changes_and_comments),
         cmocka_unit_test(frames),
+        cmocka_unit_test(shapes_objects_and_pages),
         cmocka_unit_test(hostile_documents_are_refused),
         cmocka_unit_test(every_cut_is_refused),
     };

@@ -26,7 +26,8 @@ static void pages_and_blanks(void **state)
     (void)state;
     expect("Invoice 7741\n\f", "", "Invoice 7741");
     expect("one\n\n\ftwo  \n\f", "", "one\n\n<!-- Page 2 -->\n\ntwo");
-    expect("one\n\f\fthree\n\f", "", "one\n\n<!-- Page 2 -->\n\n\n\n<!-- Page 3 -->\n\nthree");
+    expect("one\n\f\fthree\n\f", "",
+           "one\n\n<!-- Page 2 -->\n\n(no text on this page)\n\n<!-- Page 3 -->\n\nthree");
     expect("Name          Ann\nAge   7\n\f", "", "Name    Ann\nAge   7");
     expect("a\n\n\n\n\nb\n\f", "", "a\n\nb");
     expect("no form feed", "", "no form feed");

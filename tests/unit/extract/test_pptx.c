@@ -45,7 +45,8 @@ static void shapes_are_read_from_top_to_bottom(void **state)
     slide(SLIDE("", BOX("9", "500", "right") BOX("1", "500", "left") BOX("5", "90", "above")
                         HOLDER("sldNum", P("", R("7"))) HOLDER("ftr", P("", R("foot"))) HOLDER(
                             "dt", P("", R("2026"))) HOLDER("title", P("", R("The") "<a:br/>" R("title")))),
-          RELS(""), none, "<!-- Slide number: 1 -->\n\n# The title\n\nabove\n\nleft\n\nright\n");
+          RELS(""), none,
+          "<!-- Slide number: 1 -->\n\n# The title\n\nabove\n\nleft\n\nright\n\n> Footer: foot\n");
     /* A group has coordinates of its own: what is at 0 in it is at 400 on the slide. */
     slide(
         SLIDE(
@@ -61,7 +62,7 @@ static void shapes_are_read_from_top_to_bottom(void **state)
                         "twice") "</mc:Fallback></mc:AlternateContent>"
                                  "<p:sp><p:nvSpPr><p:cNvPr id=\"2\" name=\"n\" "
                                  "hidden=\"1\"/><p:nvPr/></p:nvSpPr>" BODY(P("", R("unseen"))) "</p:sp>"),
-          RELS(""), none, "<!-- Slide number: 1 -->\n\nonce\n");
+          RELS(""), none, "<!-- Slide number: 1 -->\n\nonce\n\n(1 hidden shape left out)\n");
 }
 
 static void placeholders_stand_where_their_layout_says(void **state)
@@ -130,6 +131,60 @@ static void tables_pictures_and_charts(void **state)
             "<c:val><c:numRef><c:numCache><c:pt idx=\"0\"><c:v>12</c:v></c:pt></c:numCache></c:numRef>"
             "</c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>"},
         "<!-- Slide number: 1 -->\n\n### Chart: Sales\n\n| Category | 2026 |\n| --- | --- |\n| Q1 | 12 |\n");
+}
+
+#define LINKED(id, x) "<a:r><a:rPr><a:hlinkClick r:id=\"" id "\"/></a:rPr><a:t>" x "</a:t></a:r>"
+
+static void links_lead_somewhere(void **state)
+{
+    (void)state;
+    slide(SLIDE("",
+                "<p:sp><p:nvSpPr><p:cNvPr id=\"2\" name=\"n\"><a:hlinkClick r:id=\"o\"/></p:cNvPr><p:nvPr/>"
+                "</p:nvSpPr>" BODY(
+                    P("", R("all ") LINKED(
+                              "p", "but this"))) "</p:sp>"
+                                                 "<p:pic><p:nvPicPr><p:cNvPr id=\"3\" name=\"P\" descr=\"A "
+                                                 "cat\"><a:hlinkClick r:id=\"o\"/>"
+                                                 "</p:cNvPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip "
+                                                 "r:embed=\"i\"/></p:blipFill></p:pic>"
+                                                 "<p:sp>" NV("") BODY(P("", LINKED("s", "back to one") LINKED(
+                                                                                "x", " nowhere"))) "</p:sp>"),
+          RELS(REL("o", "hyperlink", "https://x.test/", " TargetMode=\"External\"")
+                   REL("p", "hyperlink", "https://p.test/", " TargetMode=\"External\"")
+                       REL("s", "slide", "s1.xml", "") REL("i", "image", "../media/i.png", "")),
+          none,
+          "<!-- Slide number: 1 -->\n\n[all](https://x.test/) [but this](https://p.test/)\n\n"
+          "[![A cat](i.png)](https://x.test/)\n\n[back to one](#slide-1) nowhere\n");
+}
+
+static void objects_and_masters_are_named(void **state)
+{
+    (void)state;
+    static const struct part parts[] = {
+        {"ppt/presentation.xml", SHOW(ID("1") ID("2"))},
+        {"ppt/_rels/presentation.xml.rels",
+         RELS(REL("r1", "slide", "slides/s1.xml", "") REL("r2", "slide", "slides/s2.xml", ""))},
+        {"ppt/slides/s1.xml",
+         SLIDE("", "<p:graphicFrame><a:graphic><a:graphicData><mc:AlternateContent><mc:Choice><p:oleObj "
+                   "progId=\"Excel.Sheet.12\"/></mc:Choice><mc:Fallback><p:oleObj progId=\"Excel.Sheet.12\"/>"
+                   "</mc:Fallback></mc:AlternateContent></a:graphicData></a:graphic></p:graphicFrame>")},
+        {"ppt/slides/s2.xml", SLIDE("", BOX("0", "0", "x"))},
+        {"ppt/slides/_rels/s1.xml.rels", RELS(REL("r1", "slideLayout", "../slideLayouts/l1.xml", ""))},
+        {"ppt/slides/_rels/s2.xml.rels", RELS(REL("r1", "slideLayout", "../slideLayouts/l1.xml", "")
+                                                  REL("r2", "comments", "../comments/c.xml", "")
+                                                      REL("r3", "notesSlide", "../notesSlides/n.xml", ""))},
+        {"ppt/slideLayouts/l1.xml", SLIDE("", BOX("0", "0", "Acme") HOLDER("title", P("", R("Click here"))))},
+        {"ppt/notesSlides/n.xml", SLIDE("", HOLDER("body", P("", R("Say it"))) BOX("0", "0", "and this"))},
+        {"ppt/comments/c.xml",
+         "<cmLst><cm authorId=\"1\"><replyLst><reply "
+         "authorId=\"2\"><txBody><p><r><t>No</t></r></p></txBody></reply>"
+         "</replyLst><txBody><p><r><t>Well</t></r></p><p><r><t>then?</t></r></p></txBody></cm></cmLst>"},
+        {NULL, NULL}};
+    expect_text(
+        &extract_pptx_ops, parts,
+        "<!-- Slide number: 1 -->\n\n(embedded object: Excel.Sheet.12)\n\n<!-- Slide number: 2 -->\n\nx\n\n"
+        "### Notes:\n\nSay it\n\nand this\n\n> Comment (unknown): Well then?\n\n> Comment (unknown): No\n\n"
+        "> Master: Acme\n");
 }
 
 static void hidden_slides_notes_and_comments(void **state)
@@ -238,6 +293,8 @@ int main(void)
         cmocka_unit_test(placeholders_stand_where_their_layout_says),
         cmocka_unit_test(lists_and_runs),
         cmocka_unit_test(tables_pictures_and_charts),
+        cmocka_unit_test(links_lead_somewhere),
+        cmocka_unit_test(objects_and_masters_are_named),
         cmocka_unit_test(hidden_slides_notes_and_comments),
         cmocka_unit_test(what_was_rendered_is_read_back),
         cmocka_unit_test(hostile_documents_are_refused),

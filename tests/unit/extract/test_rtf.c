@@ -30,6 +30,7 @@ static void looks(void **state)
     (void)state;
     RTF("plain {\\b bold {\\i both}} \\i it\\i0  x{\\super 2}{\\sub n}\\strike s\\strike0  \\plain p",
         "plain **bold *both*** *it* x<sup>2</sup><sub>n</sub>~~s~~ p\n");
+    RTF("H{\\dn6 2}O m{\\up8 3}{\\up0 .}", "H<sub>2</sub>O m<sup>3</sup>.\n");
     RTF("seen{\\v hidden}{\\deleted gone}{\\revised added}", "seenadded\n");
     RTF("{\\stylesheet{\\s0 Normal;}{\\s1 heading 1;}{\\s2\\outlinelevel1 Mine;}{\\*\\cs3 x;}}\\pard\\s1 "
         "One\\par\\pard\\s2 Two\\par\\pard\\s0 "
@@ -77,10 +78,18 @@ static void what_is_no_text_is_left_out(void **state)
     RTF("{\\info{\\title T}}{\\colortbl;\\red1;}{\\*\\generator G;}{\\header H}{\\footer F}{\\*\\unknown "
         "u{\\b v}}{\\unknown kept}"
         "{\\shp{\\*\\shpinst{\\sp{\\sn n}{\\sv v}}{\\shptxt box}}{\\shprslt old}}",
-        "keptbox\n");
+        "keptbox\n\n> Header: H\n\n> Footer: F\n");
     expect_refusal(&extract_rtf_ops, "text:rtf", SPAN_LIT("{\\rtf1 {\\*\\x y}}"), RENDER_INVALID,
                    "has no text.");
     expect_refusal(&extract_rtf_ops, "text:rtf", SPAN_LIT("text"), RENDER_INVALID, "is no RTF document.");
+}
+
+static void headers_stand_once_at_the_end(void **state)
+{
+    (void)state;
+    RTF("{\\headerl Secret\\par}{\\headerr {\\b Secret}}{\\footer \\u8211? 3 \\u8211?}a{\\footnote n}\\par"
+        "{\\*\\atnauthor Ann}{\\*\\annotation c}",
+        "a[^1]\n\n[^1]: n\n\n> Comment (Ann): c\n\n> Header: Secret\n");
 }
 
 static void deep_groups_lose_no_text(void **state)
@@ -149,6 +158,7 @@ int main(void)
         cmocka_unit_test(tables),
         cmocka_unit_test(fields_pictures_notes),
         cmocka_unit_test(what_is_no_text_is_left_out),
+        cmocka_unit_test(headers_stand_once_at_the_end),
         cmocka_unit_test(deep_groups_lose_no_text),
         cmocka_unit_test(words_are_sorted),
         cmocka_unit_test(cut_short),

@@ -96,7 +96,8 @@ static struct ended extract(struct service *s, const char *format, const char *n
     buf_init(&e.text, MADE_FILE);
     int fd = document_create(bytes, &p);
     assert_true(fd >= 0);
-    assert_non_null(render_submit(s->pool, format, fd, clock_mono_ms() + LONG_MS, on_done, &e, &why));
+    assert_non_null(render_submit(s->pool, &(struct render_order){format, fd, clock_mono_ms() + LONG_MS, 0},
+                                  on_done, &e, &why));
     for (int64_t until = clock_mono_ms() + LONG_MS; !e.times && clock_mono_ms() < until;) {
         struct pollfd one = {.fd = render_pool_fd(s->pool), .events = POLLIN};
         poll(&one, 1, 50);
@@ -131,6 +132,56 @@ static void encodings_are_read_in_the_cage(void **state)
     expect(*state, "text:html", SPAN_LIT("<meta charset=euc-kr><p>\xc7\xd1\xb1\xdb"), "한글\n");
     expect(*state, "text:html", SPAN_LIT("<meta charset=gb2312><p>\xd6\xd0\xce\xc4"), "中文\n");
     expect(*state, "text:html", SPAN_LIT("<meta charset=koi8-r><p>\xed\xc9\xd2"), "Мир\n");
+}
+
+/* A PDF of three pages with these contents; pdftotext finds its way without a table of the objects. */
+static struct buf pdf_of(const char *const pages[3])
+{
+    struct buf b;
+    buf_init(&b, MADE_FILE);
+    buf_adds(
+        &b,
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 3/Kids[4 0 R 6 0 R "
+        "8 0 R]>>endobj\n3 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n");
+    size_t offsets[10] = {0};
+    for (int i = 0; i < 3; i++)
+        buf_printf(&b,
+                   "%d 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents %d 0 "
+                   "R/Resources<</Font<</F 3 0 "
+                   "R>>>>>>endobj\n%d 0 obj<</Length %zu>>stream\n%s\nendstream endobj\n",
+                   4 + 2 * i, 5 + 2 * i, 5 + 2 * i, strlen(pages[i]), pages[i]);
+    for (int i = 1; i < 10; i++) {
+        char mark[16];
+        snprintf(mark, sizeof mark, "\n%d 0 obj", i);
+        const char *at = memmem(buf_span(&b).p, b.n, mark, strlen(mark));
+        offsets[i] = (size_t)(at - buf_span(&b).p) + 1;
+    }
+    size_t table = b.n;
+    buf_adds(&b, "xref\n0 10\n0000000000 65535 f \n");
+    for (int i = 1; i < 10; i++)
+        buf_printf(&b, "%010zu 00000 n \n", offsets[i]);
+    buf_printf(&b, "trailer<</Size 10/Root 1 0 R>>\nstartxref\n%zu\n%%%%EOF\n", table);
+    return b;
+}
+
+#define SAY(x, y, text) "BT /F 12 Tf 1 0 0 1 " #x " " #y " Tm (" text ") Tj ET\n"
+
+/* What lies over a page's edge is text as well; what has no text, or was broken, says so. */
+static void pages_are_whole(void **state)
+{
+    if (!offers(*state, "text:pdf"))
+        skip();
+    struct buf pdf = pdf_of((const char *const[]){
+        SAY(250, 200, "over the edge of the page") SAY(400, 100, "outside"), "", SAY(10, 10, "last")});
+    expect(*state, "text:pdf", buf_span(&pdf),
+           "over the edge of the page\n\n    outside\n\n<!-- Page 2 -->\n\n(no text on this page)\n\n"
+           "<!-- Page 3 -->\n\nlast");
+    buf_free(&pdf);
+    pdf = pdf_of((const char *const[]){SAY(10, 10, "first"), "BT /F 12 Tf (x", SAY(10, 10, "last")});
+    expect(*state, "text:pdf", buf_span(&pdf),
+           "first\n\n<!-- Page 2 -->\n\n(no text on this page)\n\n<!-- Page 3 -->\n\nlast\n\n"
+           "(pdftotext found damage in this file: a part of its text may be missing.)");
+    buf_free(&pdf);
 }
 
 static struct buf say(struct service *s, const char *words, const char *voice)
@@ -313,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encodings_are_read_in_the_cage),
+        cmocka_unit_test(pages_are_whole),
         cmocka_unit_test(what_is_said_is_recognised),
         cmocka_unit_test(films_become_frames_and_a_transcript),
         cmocka_unit_test(recordings_that_lie),

@@ -88,7 +88,7 @@ static void test_end(void **state)
     (void)state;
     struct buf line;
     struct reply_event e = {.noting = true};
-    struct recorder *r = recorder_create(false);
+    struct recorder *r = recorder_create(false, NULL);
     buf_init(&line, 1 << 16);
     struct thread_end_line l = {
         .id = "hwc-1", .at_us = 5, .ending = {.cause = "client_closed", .http_status = 200}};
@@ -130,7 +130,7 @@ static void test_words_of_ends(void **state)
     (void)state;
     struct buf line;
     struct reply_event e = {.noting = true, .error = true};
-    struct recorder *r = recorder_create(false);
+    struct recorder *r = recorder_create(false, NULL);
     buf_init(&line, 1 << 16);
     add_note(&e, NOTE_ERROR_TYPE, 0, "\"RESOURCE_EXHAUSTED\"");
     add_note(&e, NOTE_ERROR_CODE, 0, "429");

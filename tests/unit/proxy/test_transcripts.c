@@ -2,6 +2,7 @@
  * said. */
 #include "proxy/transcripts.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -354,6 +355,17 @@ static void test_list(void **state)
     assert_int_equal(run(p, (struct transcript_options){.action = TRANSCRIPT_LIST, .org = "acme"}), 0);
     assert_string_equal(p->said, "-\tacme\tx\t0\t1\t\n");
     assert_string_equal(p->complained, "");
+    /* The ones that changed last. */
+    char path[2 * PATH];
+    const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    snprintf(path, sizeof path, "%s/orgs/default/threads/two.jsonl", p->state);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(run(p, (struct transcript_options){.action = TRANSCRIPT_LIST, .limit = 2}), 0);
+    assert_said(p->said, "\tone\t");
+    assert_said(p->said, "\tx\t");
+    assert_null(strstr(p->said, "\ttwo\t"));
+    assert_int_equal(run(p, (struct transcript_options){.action = TRANSCRIPT_LIST, .limit = 7}), 0);
+    assert_said(p->said, "\ttwo\t");
 }
 
 static void test_render(void **state)

@@ -35,17 +35,21 @@ static const char whole[] =
 /* The document; it is the caller's. */
 static char *to_raw(struct span journal, const struct journal_live *live, size_t skipped)
 {
-    struct journal_report report;
+    struct journal *j;
     struct error e;
     struct buf raw;
     char *tight = xmalloc(journal.n + 1);
     buf_init(&raw, MOST);
     memcpy(tight, journal.p, journal.n);
-    assert_int_equal(journal_to_raw(span_of(tight, journal.n), SPAN_LIT("na\"me"), live, &raw, &report, &e),
-                     0);
-    if (report.skipped != skipped)
-        print_error("skipped %zu: %.*s\n", report.skipped, (int)journal.n, journal.p);
-    assert_int_equal(report.skipped, skipped);
+    const struct span lines = span_of(tight, journal.n);
+    const struct source source = source_text(&lines);
+    assert_int_equal(journal_open(&source, SPAN_LIT("na\"me"), live, &j, &e), 0);
+    assert_int_equal(journal_to_raw(j, &raw, &e), 0);
+    if (journal_skipped(j) != skipped)
+        print_error("skipped %zu: %.*s\n", journal_skipped(j), (int)journal.n, journal.p);
+    assert_int_equal(journal_skipped(j), skipped);
+    assert_int_equal(journal_runs(j), strstr(buf_cstr(&raw), "WORKFLOW_RUNNING") != NULL);
+    journal_close(j);
     struct span document;
     assert_true(json_document(buf_span(&raw), &document));
     char *text = xspandup(buf_span(&raw));
@@ -137,17 +141,20 @@ static void test_damaged(void **state)
     xfree(raw);
 }
 
-static bool is_running(void *arg, struct span id)
+static bool is_running(void *arg, int64_t run)
 {
-    return span_is(id, arg);
+    return run == *(const int64_t *)arg;
 }
 
 static void test_running(void **state)
 {
     static const char journal[] =
-        "{\"ev\":\"begin\",\"id\":\"a\",\"query\":\"\"}\n{\"ev\":\"begin\",\"id\":\"b\",\"query\":\"\"}\n";
-    char running[] = "b";
-    struct journal_live live = {.is_running = is_running, .arg = running};
+        "{\"ev\":\"begin\",\"id\":\"a\",\"query\":\"\",\"run\":6}\n"
+        "{\"ev\":\"begin\",\"id\":\"b\",\"query\":\"\",\"run\":7}\n"
+        "{\"ev\":\"begin\",\"id\":\"c\",\"query\":\"\",\"run\":7}\n"
+        "{\"ev\":\"begin\",\"id\":\"d\",\"query\":\"\"}\n{\"ev\":\"end\",\"id\":\"c\"}\n";
+    int64_t running = 7;
+    struct journal_live live = {.is_running = is_running, .arg = &running};
     (void)state;
     char *raw = to_raw(SPAN_LIT(journal), &live, 0);
     const char *b = strstr(raw, "\"uuid\":\"b\"");
@@ -156,6 +163,7 @@ static void test_running(void **state)
                   "{\"status\":\"WORKFLOW_RUNNING\"");
     const char *first = strstr(raw, "running");
     assert_true(first > b);
+    assert_null(strstr(first + 1, "running"));
     assert_has(raw, "WORKFLOW_AWAITING_NEXT_STEPS");
     xfree(raw);
 }
@@ -185,25 +193,79 @@ static void test_parent(void **state)
 
 static void test_caps(void **state)
 {
+    const struct span text = SPAN_LIT(whole), long_text = span_of(whole, (size_t)TRANSCRIPT_DOCUMENT + 1);
+    const struct source source = source_text(&text), long_source = source_text(&long_text);
     struct error e = {0};
+    struct journal *j;
     struct buf raw;
     (void)state;
-    buf_init(&raw, 100);
-    assert_int_equal(journal_to_raw(SPAN_LIT(whole), SPAN_LIT(""), NULL, &raw, NULL, &e), -1);
-    assert_non_null(strstr(e.message, "100 bytes"));
-    buf_free(&raw);
-    buf_init(&raw, MOST);
-    assert_int_equal(
-        journal_to_raw(span_of(whole, (size_t)TRANSCRIPT_DOCUMENT + 1), SPAN_LIT(""), NULL, &raw, NULL, &e),
-        -1);
-    buf_free(&raw);
+    assert_int_equal(journal_open(&source, SPAN_LIT(""), NULL, &j, &e), 0);
+    for (size_t most = 0, good = 0; !good; most++) { /* whatever the cap is, no more than it */
+        buf_init(&raw, most);
+        good = journal_to_raw(j, &raw, &e) == 0;
+        assert_true(raw.n <= most && most < MOST);
+        assert_true(good || (e.code == ERROR_REQUEST_TOO_LARGE && strstr(e.message, " bytes")));
+        buf_free(&raw);
+    }
+    journal_close(j);
+    assert_int_equal(journal_open(&long_source, SPAN_LIT(""), NULL, &j, &e), -1);
+}
+
+/* A file of which a part cannot be read, before and after it was looked through. */
+struct failing {
+    struct span text;
+    size_t good; /* bytes from here on cannot be read */
+};
+
+static int read_failing(void *arg, size_t at, size_t n, struct buf *out)
+{
+    const struct failing *f = arg;
+    return at + n > f->good ? -1 : buf_addn(out, f->text.p + at, n);
+}
+
+static void test_cannot_be_read(void **state)
+{
+    struct failing f;
+    struct source source = {.read = read_failing, .arg = &f};
+    struct journal_summary summary;
+    struct transcript *t;
+    struct journal *j;
+    struct error e;
+    struct buf text, out;
+    (void)state;
+    buf_init(&text, MOST);
+    buf_init(&out, MOST);
+    buf_adds(&text, whole);
+    for (unsigned i = 0; i < 20; i++)
+        buf_printf(&text, "{\"ev\":\"begin\",\"id\":\"more%u\",\"query\":\"Q\"}\n", i);
+    f = (struct failing){.text = buf_span(&text)};
+    source.n = text.n;
+    assert_int_equal(journal_open(&source, SPAN_LIT(""), NULL, &j, &e), -1);
+    assert_int_equal(journal_summarize(&source, &summary), -1);
+    journal_summary_free(&summary);
+    f.good = text.n;
+    assert_int_equal(journal_open(&source, SPAN_LIT(""), NULL, &j, &e), 0);
+    assert_int_equal(transcript_load_journal(j, &t, &e), 0);
+    f.good = 0;
+    assert_int_equal(journal_to_raw(j, &out, &e), -1);
+    assert_non_null(strstr(e.message, "try again"));
+    assert_false(transcript_failed(t));
+    assert_int_equal(transcript_turn(t, 3, &out), 0); /* one that is not remembered */
+    assert_true(transcript_failed(t));
+    transcript_destroy(t);
+    assert_int_equal(transcript_load_journal(j, &t, &e), -1);
+    journal_close(j);
+    buf_free(&text);
+    buf_free(&out);
 }
 
 static void test_summary(void **state)
 {
     struct journal_summary s;
     (void)state;
-    journal_summarize(SPAN_LIT(whole), &s);
+    struct span text = SPAN_LIT(whole);
+    struct source source = source_text(&text);
+    assert_int_equal(journal_summarize(&source, &s), 0);
     assert_string_equal(buf_cstr(&s.id), "t");
     assert_string_equal(buf_cstr(&s.title), "Find");
     assert_string_equal(buf_cstr(&s.author), "ana");
@@ -212,7 +274,9 @@ static void test_summary(void **state)
     assert_int_equal(s.specialists, 1);
     assert_int_equal(s.skipped, 0);
     journal_summary_free(&s);
-    journal_summarize(SPAN_LIT("{\"ev\":\"thread\",\"title\":\"T\"}\nx\n"), &s);
+    text = SPAN_LIT("{\"ev\":\"thread\",\"title\":\"T\"}\nx\n");
+    source = source_text(&text);
+    assert_int_equal(journal_summarize(&source, &s), 0);
     assert_string_equal(buf_cstr(&s.title), "T");
     assert_int_equal(s.skipped, 1);
     assert_true(s.last_us == 0);
@@ -229,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_running),
         cmocka_unit_test(test_parent),
         cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_cannot_be_read),
         cmocka_unit_test(test_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,43 +192,46 @@ static unsigned count(struct span text, const char *piece)
 }
 
 /* The mark in a record's own first text; false: it has none. */
-static bool find_mark(const struct record *r, char mark[NAME])
+static bool find_mark(const struct transcript *t, const struct record *r, char mark[NAME])
 {
-    json_t *steps = raw_list(r->payload, "steps"), *step, *item;
+    struct record_trees trees = record_open(t, r);
+    json_t *steps = raw_list(trees.payload, "steps"), *step, *item;
     size_t s, i;
+    bool found = false;
     json_array_foreach(steps, s, step) json_array_foreach(raw_list(step, "items"), i, item)
     {
         struct span text = raw_str(raw_obj(raw_obj(item, "payload"), "text_payload"), "text");
-        if (span_starts(text, "rec:")) {
+        if (!found && span_starts(text, "rec:")) {
             snprintf(mark, NAME, "%.*s", (int)text.n, text.p);
-            return true;
+            found = true;
         }
     }
-    return false;
+    record_close(&trees);
+    return found;
 }
 
 static void draw(const struct transcript *t, struct buf *out)
 {
     buf_reset(out);
-    assert_int_equal(transcript_conversation(t, out), 0);
+    assert_int_equal(transcript_draw(t, TRANSCRIPT_CONVERSATION, out), 0);
     for (unsigned i = 1; i <= t->nturns; i++)
         assert_int_equal(transcript_turn(t, i, out), 0);
     assert_int_equal(transcript_thread_json(t, SPAN_LIT("now"), out), 0);
 }
 
 /* Once in all: by itself, or by the one copy that a turn has of it. */
-static bool is_drawn_once(const struct record *r, struct span text)
+static bool is_drawn_once(const struct transcript *t, const struct record *r, struct span text)
 {
     char mark[NAME], copy[NAME];
     snprintf(copy, sizeof copy, "copy:%.*s:", (int)r->id.n, r->id.p);
     unsigned copies = r->owned ? count(text, copy) : 0;
-    return !find_mark(r, mark) || count(text, mark) + copies == 1;
+    return !find_mark(t, r, mark) || count(text, mark) + copies == 1;
 }
 
 static void check(const struct transcript *t, const struct generator *g, struct span text, unsigned number)
 {
     for (size_t i = 0; i < t->nrecords; i++)
-        if (!is_drawn_once(&t->records[i], text)) {
+        if (!is_drawn_once(t, &t->records[i], text)) {
             fprintf(stderr, "thread %u: record %.*s is not drawn once\n%.*s\n%s\n", number,
                     (int)t->records[i].id.n, t->records[i].id.p, (int)g->out->n, buf_span(g->out).p, text.p);
             fail();
