@@ -185,15 +185,13 @@ static int check_attachments(struct exchange *ex, const struct body_read *r, str
 }
 
 /* One that a header of it has already failed: what the body says of how to tell is all that is wanted. */
-static void failed_body_end(struct exchange *ex)
+static void tell_failure(struct exchange *ex, const struct request_facts *facts)
 {
-    struct request_facts facts = {0};
     struct error ignored;
     const struct error e = *ex->failure;
-    ex->dialect->request(buf_span(&ex->body), &facts);
-    ex->wants_stream = ex->wants_stream || facts.stream;
-    exchange_note_model(ex, facts.model);
-    if (facts.hw.n && caller_read_body(&ex->caller, facts.hw, &ignored) < 0)
+    ex->wants_stream = ex->wants_stream || facts->stream;
+    exchange_note_model(ex, facts->model);
+    if (facts->hw.n && caller_read_body(&ex->caller, facts->hw, &ignored) < 0)
         log_debug("request.failed_twice", log_str("message", ignored.message));
     exchange_fail(ex, &e);
 }
@@ -205,6 +203,10 @@ void request_body_known(struct exchange *ex, struct body_read *r)
     struct error e;
     bool marked = true;
     int attached = 0;
+    if (ex->failure) {
+        tell_failure(ex, facts);
+        return;
+    }
     buf_init(&room, 2 * LIMIT_READ);
     if (facts->root.n ==
         0) /* no JSON, or another shape: untouched, and the provider says what it thinks of it */
@@ -307,9 +309,7 @@ void exchange_trailer(struct exchange *ex, struct span name, struct span value)
 
 void exchange_body_end(struct exchange *ex)
 {
-    if (ex->state == EX_COLLECT && ex->failure)
-        failed_body_end(ex);
-    else if (ex->state == EX_COLLECT)
+    if (ex->state == EX_COLLECT)
         consult_body_end(ex);
     else
         pass_end(ex);
