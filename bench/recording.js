@@ -5,9 +5,9 @@
 //
 //   ninja -C build/release penstock bench_events && node bench/recording.js [SAMPLE…]    prints a table
 //
-// valgrind's callgrind counts; each figure is the difference between a long reply and a short one, median of
-// some rounds, since where memory lies changes it by a few instructions. bench_events has the
-// samples, and counts the reply filter alone. BUILD names another build.
+// valgrind's callgrind counts; each figure is the difference between a long reply and a short one, the median of ROUNDS
+// (1). Where memory lies changes it by some 20 instructions; bench_events, which has the samples and counts the reply filter
+// alone, is exact to a few. BUILD names another build.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const SHORT = 100, LONG = 700, ROUNDS = 3;
+const SHORT = 200, LONG = 1200, ROUNDS = Number(process.env.ROUNDS ?? 1);
 const ROUND = [[SHORT], [LONG], [SHORT, 'short'], [LONG, 'long']];
 const RUNS = [[SHORT], [SHORT, 'warm'], ...Array.from({ length: ROUNDS }, () => ROUND).flat()];
 const build = resolve(process.env.BUILD ?? fileURLToPath(new URL('../build/release', import.meta.url)));
