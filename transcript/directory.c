@@ -176,8 +176,11 @@ static int write_file(struct writer *w, const char *name, struct span bytes)
     return written < 0 ? -1 : 0;
 }
 
-static int complain_of_size(struct writer *w, const char *name)
+/* What was drawn is too large, or is not what the journal says. */
+static int complain_of_drawing(struct writer *w, const struct transcript *t, const char *name)
 {
+    if (transcript_failed(t))
+        return error_set(w->e, ERROR_BAD_REQUEST, "The thread's journal cannot be read any more; try again.");
     return error_set(w->e, ERROR_BAD_REQUEST, "%s/%s would be larger than %d bytes", w->path, name,
                      TRANSCRIPT_FILE);
 }
@@ -205,8 +208,9 @@ static int add_parts(struct writer *w, struct growing *g, const struct transcrip
     buf_init(&text, TRANSCRIPT_FILE);
     for (; g->part < until && !status; g->part++) {
         buf_reset(&text);
-        if (transcript_part(t, g->which, g->part, &text) || text.n > TRANSCRIPT_FILE - g->n)
-            status = complain_of_size(w, g->name);
+        if (transcript_part(t, g->which, g->part, &text) || transcript_failed(t) ||
+            text.n > TRANSCRIPT_FILE - g->n)
+            status = complain_of_drawing(w, t, g->name);
         else
             status = disk_add(g->file, buf_span(&text), w->e);
         g->n += text.n;
@@ -241,8 +245,9 @@ static int write_turn(struct writer *w, const struct transcript *t, unsigned num
     struct buf text;
     snprintf(name, sizeof name, "turns/turn_%04u.md", number);
     buf_init(&text, TRANSCRIPT_FILE);
-    int status =
-        transcript_turn(t, number, &text) ? complain_of_size(w, name) : write_file(w, name, buf_span(&text));
+    int status = transcript_turn(t, number, &text) || transcript_failed(t)
+                     ? complain_of_drawing(w, t, name)
+                     : write_file(w, name, buf_span(&text));
     buf_free(&text);
     return status;
 }
@@ -261,9 +266,6 @@ static int write_conversation(struct writer *w, const struct transcript *t)
     }
     if (!status)
         status = add_parts(w, &g, t, transcript_parts(t, g.which));
-    if (!status && transcript_failed(t))
-        status =
-            error_set(w->e, ERROR_BAD_REQUEST, "The thread's journal cannot be read any more; try again.");
     return end_file(w, &g, status);
 }
 

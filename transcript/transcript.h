@@ -52,9 +52,9 @@ struct span transcript_warning(const struct transcript *t, size_t i);
 bool transcript_failed(const struct transcript *t);
 
 /*
- * Files that grow with the thread are drawn in parts, one after the other, of which nothing else need be in
- * memory: conversation.md    queries and answers, and the background work that belongs to no turn. Part n is
- * about turn n, for those that there are sources.json, sources.md
+ * Files that grow with the thread are drawn in parts, one after the other, so that none of them need be in
+ * memory as a whole: sources.json and sources.md, and conversation.md with queries, answers and the
+ * background work that belongs to no turn. Part n of the latter is about turn n, as far as there are turns.
  */
 enum transcript_file { TRANSCRIPT_CONVERSATION, TRANSCRIPT_SOURCES_JSON, TRANSCRIPT_SOURCES_MD };
 size_t transcript_parts(const struct transcript *t, enum transcript_file file);

@@ -325,6 +325,70 @@ static char *example(const char *name)
 }
 
 /* A thread that was interrupted is continued and finished. */
+/* A journal's file that shrinks while it is drawn. */
+struct shrinking {
+    struct span text;
+    unsigned reads; /* that are still answered */
+};
+
+static int read_shrinking(void *arg, size_t at, size_t n, struct buf *out)
+{
+    struct shrinking *s = arg;
+    if (s->reads == 0)
+        return -1;
+    s->reads--;
+    return buf_addn(out, s->text.p + at, n);
+}
+
+/* Exports as far as that many reads go; answers whether that was all. */
+static bool export_shrinking(const char *out, struct span text, unsigned reads)
+{
+    enum { ENOUGH = 1000 };
+    struct shrinking s = {.text = text, .reads = ENOUGH};
+    const struct source source = {.n = text.n, .read = read_shrinking, .arg = &s};
+    struct directory_report report;
+    struct transcript *t;
+    struct journal *j;
+    struct error e = {0};
+    directory_report_init(&report);
+    assert_int_equal(journal_open(&source, SPAN_LIT("t1"), NULL, &j, &e), 0);
+    assert_int_equal(transcript_load_journal(j, &t, &e), 0);
+    s.reads = reads;
+    bool good = directory_export_journal(out, t, j, span_str(exported_at), NULL, &report, &e) == 0;
+    assert_true(good || strstr(e.message, "try again"));
+    char *turn = text_of(report.path, "turns/turn_0002.md");
+    assert_true(!turn || strstr(turn, "## Query\n\nAsk 2\n"));
+    assert_int_equal(is_there(report.path, "conversation.md"), good);
+    assert_false(is_there(report.path, "conversation.md.0.new"));
+    assert_false(is_there(report.path, "raw_thread.json.0.new"));
+    xfree(turn);
+    directory_report_free(&report);
+    transcript_destroy(t);
+    journal_close(j);
+    return good;
+}
+
+/* However far it comes, no file says less than the journal did; and the next time all is well. */
+static void test_journal_that_shrinks(void **state)
+{
+    enum { TURNS = 9 };
+    char *out = make_place();
+    struct buf text;
+    unsigned reads = 0;
+    (void)state;
+    buf_init(&text, MOST);
+    for (unsigned i = 1; i <= TURNS; i++)
+        buf_printf(&text,
+                   "{\"ev\":\"begin\",\"id\":\"r%u\",\"at_us\":205131984%u000000,\"query\":\"Ask %u\"}\n", i,
+                   i, i);
+    while (!export_shrinking(out, buf_span(&text), reads))
+        assert_true(++reads < 100);
+    assert_true(reads > TURNS); /* for the document, and for some of the turns */
+    buf_free(&text);
+    remove_tree(out);
+    xfree(out);
+}
+
 static void test_continuation(void **state)
 {
     char *out = make_place(), *first = example("first.json"), *second = example("second.json");
@@ -432,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_older_directory),
         cmocka_unit_test(test_directories_that_stay),
         cmocka_unit_test(test_what_cannot_be_written),
+        cmocka_unit_test(test_journal_that_shrinks),
         cmocka_unit_test(test_continuation),
         cmocka_unit_test(test_rerender_leaves_the_rest),
         cmocka_unit_test(test_list),
