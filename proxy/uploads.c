@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "proxy/side_words.h"
@@ -34,12 +35,6 @@ void uploads_account_finish(struct upload_account *a)
     config_unref(a->config);
 }
 
-static void write_hex(const unsigned char digest[32], char out[UPLOAD_STORE_DIGEST])
-{
-    for (int i = 0; i < 32; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
-}
-
 /* What makes an upload the same as another one. */
 static void name_row(const struct uploads *u, const struct upload_wanted *w, struct upload_row *row)
 {
@@ -47,14 +42,14 @@ static void name_row(const struct uploads *u, const struct upload_wanted *w, str
     unsigned n = 0;
     struct buf text;
     store_key(u->store, w->account, digest);
-    write_hex(digest, row->account);
+    hex_write(digest, 32, row->account);
     snprintf(row->provider, sizeof row->provider, "%s", w->provider->name);
     buf_init(&text, LIMIT_READ);
     buf_printf(&text, "%s\n%s\n%s\n%s\n%d\n", w->provider->name, w->provider->base_url, row->account,
                w->sha256, w->text);
     buf_add(&text, w->file.media_type);
     EVP_Digest(buf_span(&text).p, text.n, digest, &n, EVP_sha256(), NULL);
-    write_hex(digest, row->key);
+    hex_write(digest, 32, row->key);
     buf_free(&text);
 }
 
