@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "artifacts/store.h"
+#include "base/hex.h"
 
 enum { SIGNATURE = 2 * DIGEST, DIGITS = 12 };
 
@@ -19,8 +20,7 @@ static void sign(const struct store *s, struct span id, struct span expires, cha
     int length = snprintf(text, sizeof text, "%.*s %.*s", (int)id.n, id.p, (int)expires.n, expires.p);
     HMAC(EVP_sha256(), s->secret, STORE_SECRET, (const unsigned char *)"link", 4, purpose, &n);
     HMAC(EVP_sha256(), purpose, DIGEST, (const unsigned char *)text, (size_t)length, mac, &n);
-    for (size_t i = 0; i < DIGEST; i++)
-        snprintf(out + 2 * i, 3, "%02x", mac[i]);
+    hex_write(mac, DIGEST, out);
     explicit_bzero(purpose, sizeof purpose);
 }
 

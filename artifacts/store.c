@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
@@ -131,12 +132,6 @@ void store_key(const struct store *s, struct span api_key, unsigned char out[DIG
 
 /* ---- records ---- */
 
-static void hex(const unsigned char *bytes, size_t n, char *out)
-{
-    for (size_t i = 0; i < n; i++)
-        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-}
-
 static int dump(const char *text, size_t n, void *arg)
 {
     return buf_addn(arg, text, n);
@@ -150,7 +145,7 @@ static int write_record(const struct artifact *a, struct buf *out)
                           "created_at", (json_int_t)a->created_at, "expires_at", (json_int_t)a->expires_at);
     if (r && a->owner.has_key) {
         char key[2 * DIGEST + 1];
-        hex(a->owner.key, DIGEST, key);
+        hex_write(a->owner.key, DIGEST, key);
         json_object_set_new(r, "key", json_string(key));
     }
     int failed = !r || json_dump_callback(r, dump, out, JSON_COMPACT) || buf_adds(out, "\n");

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "artifacts/store.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
@@ -487,8 +488,7 @@ static int make_secret(int root)
     unsigned char bytes[STORE_SECRET];
     if (getentropy(bytes, sizeof bytes))
         return -1;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    hex_write(bytes, sizeof bytes, text);
     text[SECRET_TEXT] = '\n';
     if (write_temporary(root, span_of(text, SECRET_TEXT + 1), 0, true, from))
         return -1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "artifacts/store.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
@@ -110,8 +111,7 @@ void threads_name(struct span said, char name[THREAD_NAME])
     }
     unsigned char digest[SHA256_DIGEST_LENGTH];
     SHA256((const unsigned char *)said.p, said.n, digest);
-    for (size_t i = 0; i < DIGITS; i++)
-        snprintf(name + 2 * i, 3, "%02x", digest[i]);
+    hex_write(digest, DIGITS, name);
 }
 
 static bool name_valid(const char *name)

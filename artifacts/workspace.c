@@ -7,6 +7,7 @@
 #include "artifacts/store.h"
 #include "artifacts/utf8.h"
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
@@ -268,8 +269,7 @@ static void fill_digest(struct span bytes, char out[65])
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     EVP_Digest(bytes.p, bytes.n, digest, &n, EVP_sha256(), NULL);
-    for (unsigned i = 0; i < DIGEST && i < n; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+    hex_write(digest, n, out);
 }
 
 /* Gives the bytes a name and an id and stores them. `renderer` may be empty. */

@@ -8,6 +8,7 @@
 #include "attachments/base64.h"
 #include "attachments/extract.h"
 #include "attachments/paths.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/xalloc.h"
 
@@ -158,8 +159,7 @@ static void fill_digest(struct span bytes, char out[65])
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     EVP_Digest(bytes.p, bytes.n, digest, &n, EVP_sha256(), NULL);
-    for (unsigned i = 0; i < 32 && i < n; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+    hex_write(digest, n, out);
 }
 
 /* ---- one of them ---- */

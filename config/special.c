@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/limits.h"
 #include "base/xalloc.h"
 #include "config/address.h"
@@ -304,11 +305,9 @@ int special_set_hash(struct setting *s, void *at)
 
 void special_print_hash(const void *at, struct buf *out)
 {
-    const unsigned char *hash = at;
-    buf_addc(out, '"');
-    for (size_t i = 0; i < 32; i++)
-        buf_printf(out, "%02x", hash[i]);
-    buf_addc(out, '"');
+    char text[2 * 32 + 1];
+    hex_write(at, 32, text);
+    buf_printf(out, "\"%s\"", text);
 }
 
 int special_set_artifact_store(struct setting *s, void *at)

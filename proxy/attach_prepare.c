@@ -113,7 +113,7 @@ static void on_converted(void *arg, const struct render_result *r)
     p->fd = r->fd;
     p->bytes = r->bytes;
     snprintf(a->converter, sizeof a->converter, "%s %s", r->renderer, r->version);
-    metrics_convert(j->exchange->worker->metrics, p->format, r->outcome, (int64_t)r->wall_us);
+    metrics_convert(j->exchange->worker->metrics, a->conversion->format, r->outcome, (int64_t)r->wall_us);
     if (r->outcome != RENDER_JOB_DONE) {
         log_warning("convert.failed", log_str("consult", j->consult), log_str("format", p->format),
                     log_str("outcome", render_job_outcome_name(r->outcome)),

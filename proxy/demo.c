@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/xalloc.h"
 #include "proxy/demo_specialist.h"
@@ -294,8 +295,7 @@ static void digest(struct span bytes, char out[65])
     unsigned char sum[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     EVP_Digest(bytes.p, bytes.n, sum, &n, EVP_sha256(), NULL);
-    for (unsigned i = 0; i < 32 && i < n; i++)
-        snprintf(out + 2 * i, 3, "%02x", sum[i]);
+    hex_write(sum, n, out);
 }
 
 /* The part of the link behind the proxy's own address; NULL: it leads elsewhere. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "proxy/sentry_event.h"
@@ -165,8 +166,7 @@ static void new_id(char out[33])
     unsigned char bytes[16] = {0};
     if (RAND_bytes(bytes, sizeof bytes) != 1)
         memset(bytes, 1, sizeof bytes);
-    for (int i = 0; i < 16; i++)
-        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    hex_write(bytes, sizeof bytes, out);
 }
 
 static void tell(struct sentry *s, const struct config_provider *provider, const char *api,
