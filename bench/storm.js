@@ -1,5 +1,6 @@
 // What hostile documents cost everybody else: streams relayed by Penstock and streams straight from the upstream, at the
-// same time, in turns with and without a storm of hostile documents. Prints a table (docs/PERFORMANCE.md).
+// same time, in turns: quiet; while the same requests are relayed unread (X-HW-Consult: off), which is what their bytes
+// cost; and in a storm of hostile documents. Prints a table (docs/PERFORMANCE.md).
 //
 //   ninja -C build/release && node bench/storm.js [ROUNDS] [SECONDS] [MIB]    default 5, 5, documents of any size
 import { fork, spawnSync } from 'node:child_process';
@@ -12,8 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const STREAMS = 10, PAUSE = 20, AT_A_TIME = 2;
-const post = (url, body, agent) => {
-    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } });
+const post = (url, body, agent, headers = {}) => {
+    const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers } });
     sent.end(body);
     return once(sent, 'response');
 };
@@ -24,7 +25,7 @@ async function storm(folder, most) {
     const { hostile } = await import('../tests/e2e/hostile.js');
     const media = { film: readFileSync(join(folder, 'film.mp4')), song: readFileSync(join(folder, 'song.mp3')) };
     const bodies = [...hostile(media)].filter(([, data]) => data.length <= most * 1048576).map(([name, data]) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }], attachments: [{ name, data: data.toString('base64') }] })).map((body) => Buffer.from(body));
-    let on = false, answered = 0, at = 0;
+    let on = false, headers, answered = 0, at = 0;
     const agent = new Agent({ keepAlive: true });
     const upstream = createServer((asked, response) => asked.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}'))).listen(0, '127.0.0.1');
     await once(upstream, 'listening');
@@ -32,7 +33,7 @@ async function storm(folder, most) {
     const [url] = await once(process, 'message');
     const one = async () => {
         while (on) {
-            const [response] = await post(url, bodies[at++ % bodies.length], agent);
+            const [response] = await post(url, bodies[at++ % bodies.length], agent, headers);
             for await (const _ of response);
             answered++;
         }
@@ -40,7 +41,8 @@ async function storm(folder, most) {
     let running = [];
     process.on('message', async (wanted) => {
         if (wanted === 'end') process.exit(0);
-        on = wanted === 'on';
+        on = wanted !== 'off';
+        headers = { 'x-hw-consult': wanted === 'bytes' ? 'off' : 'on' };
         if (on) running = Array.from({ length: AT_A_TIME }, one);
         else await Promise.all(running);
         process.send(answered);
@@ -80,12 +82,12 @@ async function main(rounds, seconds, most) {
     sender.send(`${penstock.url}/documents`);
     await once(sender, 'message');
     const at = (values, part) => values.sort((a, b) => a - b)[Math.floor(values.length * part)];
-    const found = { off: [], on: [] };
-    console.log('| round | storm | documents | relayed p50 ms | p99 | direct p50 | p99 |\n| --- | --- | --- | --- | --- | --- | --- |');
+    const found = { quiet: [], bytes: [], storm: [] }, states = Object.keys(found);
+    console.log('| round | | requests | relayed p50 ms | p99 | direct p50 | p99 |\n| --- | --- | --- | --- | --- | --- | --- |');
     for (let round = 0; round < rounds; round++)
-        for (const state of round % 2 ? ['on', 'off'] : ['off', 'on']) {
-            if (state === 'on') {
-                sender.send('on');
+        for (const state of states.map((_, i) => states[(i + round) % states.length])) {
+            if (state !== 'quiet') {
+                sender.send(state);
                 await once(sender, 'message');
             }
             await sleep(500);
@@ -94,7 +96,7 @@ async function main(rounds, seconds, most) {
             const { relayed, direct } = samples;
             samples = undefined;
             let documents = 0;
-            if (state === 'on') {
+            if (state !== 'quiet') {
                 sender.send('off');
                 [documents] = await once(sender, 'message');
             }
@@ -103,10 +105,8 @@ async function main(rounds, seconds, most) {
             console.log(`| ${round} | ${state} | ${documents} | ${row.map((n) => n.toFixed(2)).join(' | ')} |`);
         }
     const median = (values) => at(values, 0.5);
-    const ratio = (i) => median(found.on.map((row, k) => row[i] / found.off[k][i])).toFixed(2);
-    console.log(`\nstorm / none, median of the rounds: relayed p50 ${ratio(0)}, p99 ${ratio(1)}; direct p50 ${ratio(2)}, p99 ${ratio(3)}`);
-    const own = (state) => median(found[state].map((row) => row[1] / row[3])).toFixed(2);
-    console.log(`relayed p99 / direct p99: without ${own('off')}, in the storm ${own('on')}`);
+    const ratio = (i, than) => median(found.storm.map((row, k) => row[i] / found[than][k][i])).toFixed(2);
+    for (const than of ['quiet', 'bytes']) console.log(`storm / ${than}, median of the rounds: relayed p50 ${ratio(0, than)}, p99 ${ratio(1, than)}; direct p50 ${ratio(2, than)}, p99 ${ratio(3, than)}`);
     streaming = false;
     sender.send('end');
     await Promise.all(streams);
