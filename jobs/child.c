@@ -4,17 +4,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "jobs/document.h"
+#include "jobs/priority.h"
 #include "jobs/program_cage.h"
 #include "jobs/wire.h"
 
 enum { SEALS = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK, ABOVE_ALL = 64 };
-/* Documents are made when no stream wants the processor, and with a tenth of it when all are busy. */
-enum { NICER_THAN_STREAMS = 10 };
 
 /* Of the program's own making, for a child that only proves its cage. */
 static const struct render_limits trial = {
@@ -143,7 +141,7 @@ _Noreturn void child_run(const struct child_start *start)
                                   .fonts = start->fonts,
                                   .reads = start->renderer ? start->renderer->reads : NULL};
     sigset_t none;
-    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER_THAN_STREAMS);
+    priority_take(start->shares);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGTERM, SIG_DFL);

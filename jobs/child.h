@@ -11,6 +11,7 @@ struct child_start {
     const struct renderer_ops *renderer; /* NULL: only the proof, for the spawner's own test at start */
     bool required;                       /* ends without DONE unless every layer is in force */
     bool fonts;
+    bool shares;                   /* the processor (jobs/priority.h) */
     const struct program *program; /* that it may run (jobs/program.h); NULL: none */
     int in, out, control; /* the document, the output, the spawner; -1 for the first two without a renderer */
     int parent;           /* the spawner's pid */

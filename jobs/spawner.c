@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "jobs/child.h"
+#include "jobs/priority.h"
 #include "jobs/program_cage.h"
 #include "jobs/task_queue.h"
 #include "jobs/wire.h"
@@ -53,7 +54,8 @@ struct spawner {
     struct task_queue queue;
     struct task *running;
     unsigned nrunning, nslow; /* of them */
-    struct buf in, out;       /* one message each */
+    struct priority priority;
+    struct buf in, out; /* one message each */
 };
 
 /* ---- answers ---- */
@@ -192,6 +194,7 @@ static int start_task(struct spawner *s, struct task *t)
     struct child_start c = {.renderer = t->renderer,
                             .fonts = t->renderer->fonts,
                             .program = t->renderer->program,
+                            .shares = priority_shares(&s->priority, clock_mono_ms()),
                             .in = t->in,
                             .out = t->out,
                             .control = pair[1]};
@@ -331,6 +334,7 @@ static void child_ended(struct spawner *s, pid_t pid, int status, const struct r
         s->nrunning--;
         s->nslow -= t->place.slow;
         judge(s, t, status, used, &o);
+        priority_note(&s->priority, clock_mono_ms(), o.wall_us, o.cpu_us);
         answer(s, t, &o);
         free_task(t);
         return;

@@ -1,5 +1,6 @@
 /* What outlives whom: spawner, children, programs, clients, descriptors and memory. */
 #include <dirent.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -131,7 +132,26 @@ static void a_document_leaves_the_processor_to_streams(void **state)
 {
     struct service *s = *state;
     struct ended e;
+    int policy = -1;
+    struct render_job *job = submit(s, "plain", "sleep", LONG_MS, &e);
+    for (int i = 0; i < 300 && policy != SCHED_IDLE; i++) {
+        usleep(10000);
+        pid_t child = first_child(s->launch.pid);
+        policy = child ? sched_getscheduler(child) : -1;
+    }
+    assert_int_equal(policy, SCHED_IDLE);
+    render_cancel(job);
+}
+
+/* One that got next to nothing of it: those after it have a share. */
+static void documents_that_starve_get_a_share(void **state)
+{
+    struct service *s = *state;
+    struct ended e;
     int ours = getpriority(PRIO_PROCESS, (id_t)s->launch.pid), wanted = ours > 9 ? 19 : ours + 10, its = ours;
+    assert_non_null(submit(s, "plain", "sleep", 1500, &e)); /* as one that waits for the processor */
+    await(s, &e);
+    assert_int_equal(e.outcome, RENDER_JOB_TIMEOUT);
     struct render_job *job = submit(s, "plain", "sleep", LONG_MS, &e);
     for (int i = 0; i < 300 && its != wanted; i++) {
         usleep(10000);
@@ -140,6 +160,7 @@ static void a_document_leaves_the_processor_to_streams(void **state)
             its = getpriority(PRIO_PROCESS, (id_t)child);
     }
     assert_int_equal(its, wanted);
+    assert_int_equal(sched_getscheduler(first_child(s->launch.pid)), SCHED_OTHER);
     render_cancel(job);
 }
 
@@ -208,10 +229,11 @@ int main(int argc, char **argv)
     if (argc > 1)
         many_jobs = (unsigned)strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_document_leaves_the_processor_to_streams), /* before any other that starves */
+        cmocka_unit_test(documents_that_starve_get_a_share),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(a_dead_spawner_costs_a_second_try),
         cmocka_unit_test(a_client_that_goes_takes_its_documents_along),
-        cmocka_unit_test(a_document_leaves_the_processor_to_streams),
         cmocka_unit_test(a_program_ends_with_its_child),
         cmocka_unit_test(nonsense_ends_the_connection_alone),
         cmocka_unit_test(a_document_that_is_none_fails_alone),
