@@ -64,6 +64,7 @@ void http_call_release(struct http_call *call)
 {
     struct http_loan loan = call->loan;
     call->loan = (struct http_loan){0};
+    call->loan_left = 0;
     if (loan.released)
         loan.released(loan.arg);
 }
@@ -206,7 +207,7 @@ void http_link_on_write(evutil_socket_t fd, short what, void *arg)
         return;
     if (link->stream.wants_write) { /* TLS has to write before it can read on */
         link->stream.wants_write = false;
-        if (!link->unsent.n)
+        if (!link->unsent.n && !(link->call && link->call->loan.n))
             http_link_want_write(link, false);
         http_link_on_read(link->stream.fd, EV_READ, link);
         return;
