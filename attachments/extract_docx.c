@@ -30,7 +30,7 @@ static int read(struct word *w)
         return -1;
     word_fields_end(w, 0);
     word_flow_end(w);
-    return word_notes(w, &document) || word_margins(w, &document) ? -1 : 0;
+    return word_notes(w, &document);
 }
 
 int word_document(struct archive *a, struct markup *m, struct extraction *x, unsigned depth)

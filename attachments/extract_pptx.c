@@ -65,15 +65,6 @@ static void behind(struct show *show, const struct xml_node *tree)
             say_once(show, "Master", xml_at(c, "txBody"));
 }
 
-static void footers(struct show *show, const struct xml_node *tree)
-{
-    for (const struct xml_node *c = tree ? tree->first : NULL; c; c = c->next) {
-        const char *placeholder = xml_is(c, "sp") ? slide_placeholder(c) : NULL;
-        if (placeholder && !strcmp(placeholder, "ftr"))
-            say_once(show, "Footer", xml_at(c, "txBody"));
-    }
-}
-
 /* The part that a relationship of this type leads to, as a tree; NULL without one. -1: it is broken. */
 static int related(struct slide *s, const struct office_relations *r, const char *type,
                    const struct xml_node **root, const char **part)
@@ -195,7 +186,6 @@ static int slide(struct show *show, const char *part, unsigned n)
         bool hidden = shown && (!strcmp(shown, "0") || !strcmp(shown, "false"));
         markup_line(s.m, "<!-- Slide number: %u%s -->", n, hidden ? " (hidden)" : "");
         answer = slide_shapes(&s, xml_at(root, "cSld/spTree"));
-        footers(show, xml_at(root, "cSld/spTree"));
         behind(show, xml_at(s.layout, "cSld/spTree"));
         behind(show, xml_at(s.master, "cSld/spTree"));
     }

@@ -46,7 +46,6 @@ struct odt_styles {
     struct odt_list *lists;
     size_t n_lists;
     struct odt_list headings;
-    const struct xml_node *masters; /* of pages, with their headers and footers; NULL: none */
 };
 
 /* Those of both parts; `content` is the root of content.xml. -1: broken or too many. */

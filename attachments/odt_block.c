@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "attachments/odt.h"
-#include "attachments/office_margin.h"
 
 /* Where a paragraph stands in lists. */
 struct place {
@@ -253,40 +252,6 @@ static int comment(struct odt *o, const struct xml_node *node)
     return answer;
 }
 
-/* One header or footer of a kind of pages (16.10), as a text of its own. */
-static int margin(struct odt *o, const struct xml_node *node, struct buf *seen)
-{
-    struct markup *whole = o->m;
-    struct buf text;
-    buf_init(&text, EXTRACT_TEXT);
-    o->m = markup_create(&text, o->x);
-    int answer = odt_flow(o, node);
-    if (markup_finish(o->m))
-        answer = -1;
-    markup_destroy(o->m);
-    o->m = whole;
-    if (answer == 0)
-        office_margin_write(o->m, seen, node->name[0] == 'h' ? "Header" : "Footer", buf_span(&text));
-    buf_free(&text);
-    return answer;
-}
-
-static int margins(struct odt *o)
-{
-    struct buf seen;
-    int answer = 0;
-    buf_init(&seen, 1 << 20);
-    const struct xml_node *page = o->styles.masters ? o->styles.masters->first : NULL;
-    for (; page; page = page->next)
-        for (const struct xml_node *c = xml_is(page, "master-page") ? page->first : NULL; c && answer == 0;
-             c = c->next)
-            if (c->name && (!strncmp(c->name, "header", 6) || !strncmp(c->name, "footer", 6)) &&
-                !is_section_hidden(c))
-                answer = margin(o, c, &seen);
-    buf_free(&seen);
-    return answer;
-}
-
 int odt_notes(struct odt *o)
 {
     char marker[24];
@@ -301,5 +266,5 @@ int odt_notes(struct odt *o)
     for (size_t i = 0; i < o->comments.n / sizeof(struct odt_note); i++)
         if (comment(o, list_of(&o->comments)[i].body))
             return -1;
-    return margins(o);
+    return 0;
 }

@@ -165,7 +165,6 @@ int odt_styles_read(struct archive *a, const struct xml_node *content, struct ar
         return -1;
     const struct xml_node *groups[] = {xml_at(root, "styles"), xml_at(content, "automatic-styles")};
     size_t n = 0;
-    s->masters = xml_at(root, "master-styles");
     for (size_t i = 0; i < 2; i++)
         n += count(groups[i], "style");
     s->list = arena_take(memory, n * sizeof *s->list);

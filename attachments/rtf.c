@@ -68,8 +68,6 @@ static void put(struct rtf *r, struct span text)
         return;
     case RTF_FOOTNOTE:
     case RTF_COMMENT:
-    case RTF_HEADER:
-    case RTF_FOOTER:
     case RTF_AUTHOR:
         if (buf_add(&r->notes, text))
             extraction_fail(r->x, RENDER_LIMIT, "has more than %d KiB of notes and comments.", NOTES / 1024);
@@ -192,8 +190,6 @@ static void end_destination(struct rtf *r, enum rtf_destination destination)
         return;
     case RTF_FOOTNOTE:
     case RTF_COMMENT:
-    case RTF_HEADER:
-    case RTF_FOOTER:
         rtf_end_note(r);
         return;
     case RTF_PICTURE:

@@ -19,8 +19,6 @@ enum rtf_destination {
     RTF_LIST_TEXT,   /* a paragraph's number or bullet, as it would be printed */
     RTF_FOOTNOTE,
     RTF_COMMENT,
-    RTF_HEADER,
-    RTF_FOOTER,
     RTF_AUTHOR, /* of the next comment */
     RTF_PICTURE
 };
@@ -79,7 +77,7 @@ struct rtf_group {
     bool twice;          /* its next group is skipped */
 };
 
-/* A footnote, a comment, a header or a footer, which is written at the end. */
+/* A footnote or a comment, which is written at the end. */
 struct rtf_note {
     enum rtf_destination kind;
     size_t author, text, end; /* in rtf.notes */

@@ -1,7 +1,6 @@
 /* Paragraphs, lists, tables, links and notes of an RTF document. */
 #include <stdio.h>
 
-#include "attachments/office_margin.h"
 #include "attachments/rtf.h"
 
 /* ---- tables ---- */
@@ -244,8 +243,7 @@ void rtf_begin_result(struct rtf *r)
 
 bool rtf_is_note(enum rtf_destination destination)
 {
-    return destination == RTF_FOOTNOTE || destination == RTF_COMMENT || destination == RTF_HEADER ||
-           destination == RTF_FOOTER;
+    return destination == RTF_FOOTNOTE || destination == RTF_COMMENT;
 }
 
 void rtf_begin_note(struct rtf *r, enum rtf_destination kind)
@@ -310,21 +308,13 @@ void rtf_finish(struct rtf *r)
     end_paragraph(r);
     end_table(r);
     leave_lists(r, 0);
-    static const enum rtf_destination kinds[] = {RTF_FOOTNOTE, RTF_COMMENT, RTF_HEADER, RTF_FOOTER};
-    struct buf seen;
-    buf_init(&seen, 1 << 20);
+    static const enum rtf_destination kinds[] = {RTF_FOOTNOTE, RTF_COMMENT};
     for (size_t pass = 0; pass < sizeof kinds / sizeof kinds[0]; pass++)
         for (size_t i = 0; i < r->note_list.n / sizeof(struct rtf_note); i++) {
             struct rtf_note note = note_at(r, i);
             if (note.end < note.text)
                 note.end = r->notes.n; /* the document ends inside of it */
-            if (note.kind != kinds[pass])
-                continue;
-            if (note.kind == RTF_COMMENT || note.number)
+            if (note.kind == kinds[pass] && (note.kind == RTF_COMMENT || note.number))
                 write_note(r, &note);
-            else if (note.kind != RTF_FOOTNOTE)
-                office_margin_write(r->m, &seen, note.kind == RTF_HEADER ? "Header" : "Footer",
-                                    span_of(buf_span(&r->notes).p + note.text, note.end - note.text));
         }
-    buf_free(&seen);
 }

@@ -90,8 +90,6 @@ int sheet_link_of_formula(struct sheet *s, struct span formula, uint32_t row, ui
 int sheet_links_set(struct sheet *s);
 /* The address; empty: none. */
 struct span sheet_link_target(const struct sheet *s, const struct sheet_cell *cell);
-/* A header or footer of the printed pages (18.3.1.46) without its codes, as a line of s->around. */
-void sheet_margin(struct sheet *s, const char *name, struct span coded);
 struct span sheet_text(const struct sheet *s, const struct sheet_cell *cell);
 /* Gives merged cells their text, splits the sheet at empty rows and columns, and writes the tables. Answers
  * how many, or -1. */

@@ -3,7 +3,7 @@
 
 #include "attachments/sheet.h"
 
-enum inside { NOTHING, VALUE, FORMULA, INLINE, MARGIN };
+enum inside { NOTHING, VALUE, FORMULA, INLINE };
 
 struct reader {
     struct sheet *sheet;
@@ -119,16 +119,6 @@ static int merge(struct reader *r, const char *reference)
     return 0;
 }
 
-static bool is_margin(const char *name)
-{
-    static const char *const names[] = {"oddHeader", "evenHeader", "firstHeader",
-                                        "oddFooter", "evenFooter", "firstFooter"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
-
 /* What stands behind the cells. */
 static int open_other(struct reader *r, const char *name, const char *const *attributes)
 {
@@ -138,10 +128,7 @@ static int open_other(struct reader *r, const char *name, const char *const *att
         return sheet_link(r->sheet, attributes);
     if (!strcmp(name, "Fallback"))
         r->fallback++;
-    else if (is_margin(name)) {
-        r->inside = MARGIN;
-        buf_reset(&r->value);
-    } else if (!strcmp(name, "oleObject") && !r->fallback) {
+    else if (!strcmp(name, "oleObject") && !r->fallback) {
         const char *program = xml_attribute(attributes, "progId");
         buf_printf(&r->sheet->around, "(embedded object: %s)\n",
                    extraction_name(span_str(program ? program : "unknown")).text);
@@ -178,7 +165,7 @@ static int open(void *user, const char *qualified, const char *const *attributes
 static int text(void *user, struct span bytes)
 {
     struct reader *r = user;
-    if (r->inside == VALUE || r->inside == INLINE || r->inside == MARGIN)
+    if (r->inside == VALUE || r->inside == INLINE)
         return buf_add(&r->value, bytes);
     return r->inside == FORMULA ? buf_add(&r->formula, bytes) : 0;
 }
@@ -321,10 +308,6 @@ static int close(void *user, const char *qualified)
         r->phonetic--;
     else if (!strcmp(name, "Fallback") && r->fallback)
         r->fallback--;
-    else if (r->inside == MARGIN && is_margin(name)) {
-        r->inside = NOTHING;
-        sheet_margin(r->sheet, strstr(name, "Header") ? "Header" : "Footer", buf_span(&r->value));
-    }
     return 0;
 }
 

@@ -165,8 +165,6 @@ const struct xml_node *word_alternative(const struct xml_node *node);
 bool word_is_gone(const struct xml_node *node);
 /* Notes that were referred to, and comments, at the end. */
 int word_notes(struct word *w, const struct office_relations *document);
-/* Headers and footers, behind the notes. */
-int word_margins(struct word *w, const struct office_relations *document);
 void word_note_reference(struct word *w, bool end, const char *id);
 /* Ends fields down to `depth`. */
 void word_fields_end(struct word *w, unsigned depth);

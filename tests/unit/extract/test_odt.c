@@ -237,8 +237,7 @@ static void shapes_objects_and_pages(void **state)
         {NULL, NULL}};
     expect_text(
         &extract_odt_ops, parts,
-        "beside\n\nin a shape\n\nof two\n\nsheet\n\n| 7 |\n| --- |\n\n(embedded object)\n\n![](8.png)\n\n"
-        "> Header:\n>\n> Secret\n>\n> draft\n\n> Footer: Ada, 1\n");
+        "beside\n\nin a shape\n\nof two\n\nsheet\n\n| 7 |\n| --- |\n\n(embedded object)\n\n![](8.png)\n");
 }
 
 static void refuse(const struct part *parts, enum render_status status, const char *says)

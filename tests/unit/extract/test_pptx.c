@@ -45,8 +45,7 @@ static void shapes_are_read_from_top_to_bottom(void **state)
     slide(SLIDE("", BOX("9", "500", "right") BOX("1", "500", "left") BOX("5", "90", "above")
                         HOLDER("sldNum", P("", R("7"))) HOLDER("ftr", P("", R("foot"))) HOLDER(
                             "dt", P("", R("2026"))) HOLDER("title", P("", R("The") "<a:br/>" R("title")))),
-          RELS(""), none,
-          "<!-- Slide number: 1 -->\n\n# The title\n\nabove\n\nleft\n\nright\n\n> Footer: foot\n");
+          RELS(""), none, "<!-- Slide number: 1 -->\n\n# The title\n\nabove\n\nleft\n\nright\n");
     /* A group has coordinates of its own: what is at 0 in it is at 400 on the slide. */
     slide(
         SLIDE(
