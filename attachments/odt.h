@@ -10,7 +10,7 @@
 enum {
     ODT_LEVELS = 10,    /* of lists and of headings */
     ODT_DEPTH = 64,     /* of what is written inside one another; deeper text is written there */
-    ODT_REPEATS = 1000, /* of one row or cell that says how often it comes; more are taken for as many */
+    ODT_REPEATS = 1000, /* of one row with text that says how often it comes */
     ODT_NOTES = 100000,
     ODT_LISTS = 1024 /* list styles whose numbers are counted */
 };

@@ -10,6 +10,16 @@ static unsigned times(const struct xml_node *node, const char *attribute, unsign
     return n == 0 ? 1 : n > most ? most : (unsigned)n;
 }
 
+static bool says_something(const struct xml_node *row)
+{
+    struct buf text;
+    buf_init(&text, EXTRACT_TEXT);
+    xml_text(row, &text);
+    bool says = text.n > 0;
+    buf_free(&text);
+    return says;
+}
+
 static int row(struct odt *o, const struct xml_node *tr)
 {
     markup_row(o->m);
@@ -33,7 +43,12 @@ static int rows(struct odt *o, const struct xml_node *node)
 {
     for (const struct xml_node *c = node->first; c; c = c->next) {
         if (xml_is(c, "table-row")) {
-            unsigned n = times(c, "number-rows-repeated", ODT_REPEATS);
+            unsigned n = times(c, "number-rows-repeated", ODT_REPEATS + 1);
+            if (n > ODT_REPEATS && says_something(c))
+                return extraction_fail(o->x, RENDER_LIMIT, "repeats a row with text more than %d times.",
+                                       ODT_REPEATS);
+            if (n > ODT_REPEATS)
+                continue; /* empty to the end of the sheet */
             for (unsigned i = 0; i < n && !markup_stopped(o->m); i++)
                 if (row(o, c))
                     return -1;

@@ -111,8 +111,8 @@ static void tables(void **state)
                      "tall")) "</table:table-header-rows>" ROW("",
                                                                CELL("", "a") CELL(
                                                                    "", "b|c") "<table:covered-table-cell/>")
-                 ROW(" table:number-rows-repeated=\"2\"",
-                     CELL(" table:number-columns-repeated=\"3\"", "r")) "</table:table>"),
+                 ROW(" table:number-rows-repeated=\"2\"", CELL(" table:number-columns-repeated=\"3\"", "r"))
+                     ROW(" table:number-rows-repeated=\"1048576\"", "<table:table-cell/>") "</table:table>"),
          "| wide | wide | tall |\n| --- | --- | --- |\n| a | b\\|c | tall |\n| r | r | r |\n| r | r | r |\n");
 }
 
@@ -285,9 +285,12 @@ static void hostile_documents_are_refused(void **state)
     repeated("", "<text:p/>", 1000000, "", RENDER_LIMIT, "has more than 500000 elements");
     repeated("", "<text:section>", 100000, "", RENDER_INVALID, "nests elements too deeply");
     repeated(
-        "<table:table><table:table-row table:number-rows-repeated=\"999999999\">",
+        "<table:table><table:table-row table:number-rows-repeated=\"1000\">",
         "<table:table-cell table:number-columns-repeated=\"999999999\"><text:p>x</text:p></table:table-cell>",
         2, "</table:table-row></table:table>", RENDER_LIMIT, "is longer than 8 MiB as text");
+    repeated("<table:table><table:table-row table:number-rows-repeated=\"999999999\">",
+             "<table:table-cell><text:p>x</text:p></table:table-cell>", 1, "</table:table-row></table:table>",
+             RENDER_LIMIT, "repeats a row with text more than 1000 times");
 }
 
 static void every_cut_is_refused(void **state)
