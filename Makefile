@@ -85,9 +85,9 @@ check: ## the gates: format, lengths, include directions, headers, banned functi
 	@scripts/check
 
 .PHONY: fuzz
-fuzz: ## fuzz for SECONDS=60 in all
+fuzz: ## fuzz for SECONDS=60 in all (SEED=N: the same mutations again)
 	$(call title,fuzzing)
-	@scripts/fuzz $(SECONDS)
+	@SEED=$(SEED) scripts/fuzz $(SECONDS)
 
 .PHONY: attack
 attack: ## hostile sources and 10,000 mutants for each renderer, under sanitizers (about ten minutes)

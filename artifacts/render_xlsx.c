@@ -379,11 +379,11 @@ static size_t lines_of(const struct xlsx_column *column, struct span text)
 static void put_height(struct writer *w, const struct xlsx_sheet *sheet, size_t r)
 {
     size_t most = 1;
-    const struct xlsx_cell *cells = &w->book->cells[sheet->rows[r].first];
     for (uint32_t c = 0; c < sheet->rows[r].n; c++) {
-        if (!cells[c].text.n || (!sheet->columns[c].wrap && !memchr(cells[c].text.p, '\n', cells[c].text.n)))
+        struct span text = w->book->cells[sheet->rows[r].first + c].text;
+        if (!text.n || (!sheet->columns[c].wrap && !memchr(text.p, '\n', text.n)))
             continue;
-        size_t lines = lines_of(&sheet->columns[c], cells[c].text);
+        size_t lines = lines_of(&sheet->columns[c], text);
         most = lines > most ? lines : most;
     }
     if (most > 1)

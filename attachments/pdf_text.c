@@ -62,7 +62,7 @@ bool pdf_text_visible(struct span text)
 /* Cuts off the beginning up to `end`, which is passed over; all of it when there is none. */
 static struct span cut(struct span *text, char end)
 {
-    const char *at = memchr(text->p, end, text->n);
+    const char *at = text->n ? memchr(text->p, end, text->n) : NULL;
     struct span first = span_of(text->p, at ? (size_t)(at - text->p) : text->n);
     *text = span_from(*text, first.n + (at ? 1 : 0));
     return first;
