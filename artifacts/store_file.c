@@ -18,6 +18,7 @@
 #include "artifacts/store.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/write_all.h"
 #include "base/xalloc.h"
 
 enum {
@@ -110,17 +111,6 @@ static int open_parent(int root, const char *key, enum how how, const char **las
         return -1;
     }
     return dir;
-}
-
-static int write_all(int fd, struct span bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        bytes = span_from(bytes, n > 0 ? (size_t)n : 0);
-    }
-    return 0;
 }
 
 static int read_all(int fd, struct buf *out)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "jobs/document.h"
 #include "jobs/priority.h"
 #include "jobs/program_cage.h"
@@ -70,15 +71,10 @@ static int say_done(enum render_status status, uint64_t bytes, const char *sente
 
 static enum render_status write_out(struct span bytes, char sentence[RENDER_SENTENCE])
 {
-    while (bytes.n) {
-        ssize_t n = write(SANDBOX_OUT, bytes.p, bytes.n);
-        if (n <= 0) {
-            snprintf(sentence, RENDER_SENTENCE, "the file would be larger than it may be");
-            return RENDER_LIMIT;
-        }
-        bytes = span_from(bytes, (size_t)n);
-    }
-    return RENDER_OK;
+    if (write_all(SANDBOX_OUT, bytes) == 0)
+        return RENDER_OK;
+    snprintf(sentence, RENDER_SENTENCE, "the file would be larger than it may be");
+    return RENDER_LIMIT;
 }
 
 static enum render_status render(const struct renderer_ops *r, struct document *d, uint64_t *n,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "base/xalloc.h"
 #include "jobs/wire.h"
 
@@ -17,19 +18,6 @@ enum {
 };
 
 /* ---- writing ---- */
-
-static int write_all(int fd, struct span bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -1;
-        bytes = span_from(bytes, (size_t)n);
-    }
-    return 0;
-}
 
 /* The same order in read_strings. */
 static void add_strings(struct buf *out, const struct render_params *p)

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "jobs/program_cage.h"
 
 enum { READ = 64 * 1024 };
@@ -24,20 +25,6 @@ struct run {
 int program_take_buf(void *buf, struct span piece)
 {
     return buf_add(buf, piece);
-}
-
-static int write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t got = write(fd, p, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return -1;
-        p += got;
-        n -= (size_t)got;
-    }
-    return 0;
 }
 
 /* The first that was not used. */
@@ -73,7 +60,7 @@ static int start(struct run *r, const char *const *arguments, struct span input)
         n += length;
     }
     r->pid = (pid_t)pid;
-    if (write_all(PROGRAM_FILE, input.p, input.n) || write_all(r->arguments, text, n))
+    if (write_all(PROGRAM_FILE, input) || write_all(r->arguments, span_of(text, n)))
         return -1;
     return close(r->arguments);
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "net/query.h"
 #include "proxy/exchange.h"
 #include "proxy/thread.h"
 
@@ -97,15 +98,9 @@ static const char *take_value(struct consults_job *j, struct span name, struct s
 static const char *take_query(struct consults_job *j, struct span query)
 {
     const char *wrong = NULL;
-    while (query.n && !wrong) {
-        const char *amp = memchr(query.p, '&', query.n);
-        struct span one = span_of(query.p, amp ? (size_t)(amp - query.p) : query.n);
-        const char *equals = one.n ? memchr(one.p, '=', one.n) : NULL;
-        size_t n = equals ? (size_t)(equals - one.p) : one.n;
-        if (one.n)
-            wrong = take_value(j, span_of(one.p, n), equals ? span_from(one, n + 1) : span_of("", 0));
-        query = span_from(query, amp ? one.n + 1 : one.n);
-    }
+    struct span name, value;
+    while (!wrong && query_next(&query, &name, &value))
+        wrong = take_value(j, name, value);
     return wrong;
 }
 

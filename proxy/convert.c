@@ -8,6 +8,7 @@
 
 #include "attachments/context.h"
 #include "attachments/extract.h"
+#include "base/write_all.h"
 #include "base/xalloc.h"
 #include "proxy/conversion.h"
 #include "proxy/local_renders.h"
@@ -90,19 +91,6 @@ static int convert(struct convert *c, struct attachment *a, struct error *e)
 }
 
 /* ---- writing ---- */
-
-static int write_all(int fd, struct span bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes = span_from(bytes, (size_t)n);
-    }
-    return 0;
-}
 
 static void write_text(struct convert *c, const struct attachment *a)
 {

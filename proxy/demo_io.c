@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
+
 enum { SEND_MS = 30000, READ = 64 * 1024 };
 
 /* 1: ready; 0: the time is over; -1: the demo is to end. `fd` -1: only the time is waited for. */
@@ -118,21 +120,7 @@ int demo_io_path(char out[DEMO_PATH], const char *dir, const char *name)
 int demo_io_write_file(const char *path, struct span bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return -1;
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        bytes = span_from(bytes, (size_t)n);
-    }
-    int why = bytes.n ? errno : 0;
-    if (close(fd) < 0 && !why)
-        why = errno;
-    errno = why;
-    return why ? -1 : 0;
+    return fd < 0 ? -1 : write_all_and_close(fd, bytes);
 }
 
 int demo_io_read_file(const char *path, struct buf *out)

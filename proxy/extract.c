@@ -8,6 +8,7 @@
 
 #include "artifacts/artifact.h"
 #include "base/json.h"
+#include "base/write_all.h"
 #include "base/xalloc.h"
 #include "filters/directive.h"
 #include "filters/report.h"
@@ -89,21 +90,12 @@ static int write_new(const char *path, struct span bytes)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return -1;
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        bytes = span_from(bytes, (size_t)n);
-    }
-    int why = bytes.n ? errno : 0;
-    if (close(fd) < 0 && !why)
-        why = errno;
-    if (why)
-        unlink(path);
+    if (write_all_and_close(fd, bytes) == 0)
+        return 0;
+    int why = errno;
+    unlink(path);
     errno = why;
-    return why ? -1 : 0;
+    return -1;
 }
 
 static bool is_taken(void *arg, const char *name)

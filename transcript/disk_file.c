@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "base/xalloc.h"
 #include "transcript/disk.h"
 
@@ -21,19 +22,6 @@ struct disk_file {
 static int complain(const char *path, struct error *e)
 {
     return error_set(e, ERROR_BAD_REQUEST, "cannot write %s: %s", path, strerror(errno));
-}
-
-static int write_all(int fd, struct span bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes = span_from(bytes, (size_t)n);
-    }
-    return 0;
 }
 
 /* A new file beside the path, whose name the caller frees; -1 with errno. */
