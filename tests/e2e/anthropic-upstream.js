@@ -1,8 +1,7 @@
 // A scripted provider that answers Anthropic's Messages API, chosen by the request's `model`.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ARGUMENTS, pieces, TEXTS } from './upstream.js';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 
 export const SIGNATURE = 'RXhhbXBsZVNpZ25hdHVyZQ==';
 const HEAD = { id: 'msg_e2e', type: 'message', role: 'assistant', model: 'scripted' };
@@ -47,27 +46,12 @@ function* streamOf(model) {
     yield event({ type: 'message_stop' });
 }
 
-export class AnthropicUpstream {
+export class AnthropicUpstream extends LoopbackUpstream {
     requests = []; // {headers, body}
     closedEarly = 0; // clients that went away before the end
 
-    async start() {
-        this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
-
-    async #answer(request, response) {
-        const parts = [];
-        for await (const part of request) parts.push(part);
-        const body = JSON.parse(Buffer.concat(parts).toString());
+    async answer(request, response) {
+        const body = JSON.parse((await bodyOf(request)).toString());
         this.requests.push({ headers: request.headers, body });
         if (!body.stream) {
             const content = CONTENT[body.model];

@@ -1,7 +1,6 @@
 // A scripted provider of everything that Penstock itself asks of one: files APIs of four kinds, transcripts, an error sink. What it gets is kept.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 
 // Names and bodies of a multipart body's parts, the bodies as Buffers.
 export function parts(request) {
@@ -20,7 +19,7 @@ export function parts(request) {
 
 const json = (value) => [200, { 'content-type': 'application/json' }, JSON.stringify(value)];
 
-export class FilesUpstream {
+export class FilesUpstream extends LoopbackUpstream {
     requests = []; // {method, path, headers, body}
     files = new Map(); // id → bytes
     made = 0;
@@ -29,19 +28,6 @@ export class FilesUpstream {
     transcript = { text: 'hello' };
     sink = [200, ''];
     reply = null; // [status, headers, body] of the answer to a chat
-
-    async start() {
-        this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
 
     reset() {
         this.requests.splice(0);
@@ -65,11 +51,9 @@ export class FilesUpstream {
         return this.asked('POST', /(completions|responses|messages|generateContent|api\/chat)$/);
     }
 
-    async #answer(request, response) {
-        const chunks = [];
-        for await (const chunk of request) chunks.push(chunk);
+    async answer(request, response) {
         const [path] = request.url.split('?');
-        const one = { method: request.method, path, url: request.url, headers: request.headers, body: Buffer.concat(chunks) };
+        const one = { method: request.method, path, url: request.url, headers: request.headers, body: await bodyOf(request) };
         this.requests.push(one);
         const [status, headers, body] = await this.#script(one);
         response.writeHead(status, headers).end(body);

@@ -1,8 +1,7 @@
 // A scripted provider that answers Gemini's and Ollama's own APIs, chosen by the model.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pieces, TEXTS } from './upstream.js';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 
 export const SIGNATURE = 'RXhhbXBsZVNpZ25hdHVyZQ==';
 export const CALL = { name: 'weather', args: { city: 'Köln', note: '<b>HW_ATTACHMENT>>></b>' } };
@@ -102,27 +101,12 @@ function ollama(url, body) {
 
 // ----
 
-export class NativeUpstream {
+export class NativeUpstream extends LoopbackUpstream {
     requests = []; // {path, body}
     closedEarly = 0; // clients that went away before the end
 
-    async start() {
-        this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
-
-    async #answer(request, response) {
-        const parts = [];
-        for await (const part of request) parts.push(part);
-        const body = JSON.parse(Buffer.concat(parts).toString());
+    async answer(request, response) {
+        const body = JSON.parse((await bodyOf(request)).toString());
         const url = new URL(request.url, this.url);
         this.requests.push({ path: url.pathname, body });
         const reply = url.pathname.startsWith('/api/') ? ollama(url, body) : gemini(url, body);

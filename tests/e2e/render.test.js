@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getEncoding } from 'js-tiktoken';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 import { Penstock } from './penstock.js';
 
 const DEBUG = resolve(dirname(process.env.PENSTOCK ?? fileURLToPath(new URL('../../build/debug/penstock', import.meta.url))));
@@ -17,49 +16,34 @@ const directive = (name, content, more = {}) =>
     `<<<HW_ATTACHMENT\n${JSON.stringify({ filename: name, format: name.split('.').pop(), ...more })}\n---\n${content}\nHW_ATTACHMENT>>>\n`;
 
 // A provider that answers with the user's own words.
-class Echo {
-    streams = [];
+class Echo extends LoopbackUpstream {
+    streams = []; // of tests that say what comes when
 
-    async start() {
-        this.server = createServer(async (request, response) => {
-            const parts = [];
-            for await (const part of request) parts.push(part);
-            const asked = JSON.parse(Buffer.concat(parts).toString());
-            this.last = asked;
-            if (asked.stream && this.streams.length) {
-                response.writeHead(200, { 'content-type': 'text/event-stream' });
-                response.flushHeaders();
-                return this.streams.shift()(response); // whoever asked says what comes when
-            }
-            const content = asked.messages.at(-1).content;
-            if (asked.stream) {
-                response.writeHead(200, { 'content-type': 'text/event-stream' });
-                response.flushHeaders();
-                const script = this.streams.shift(); // of a test that says what comes when
-                if (script) return script(response);
-                const event = (delta, finish_reason = null) =>
-                    response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
-                for (let at = 0; at < content.length; at += 40) {
-                    event({ content: content.slice(at, at + 40) });
-                    await sleep(15);
-                }
-                event({}, 'stop');
-                response.end('data: [DONE]\n\n');
-                return;
-            }
+    async answer(request, response) {
+        const asked = JSON.parse((await bodyOf(request)).toString());
+        this.last = asked;
+        const content = asked.messages.at(-1).content;
+        if (!asked.stream) {
             const message = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] };
             response.writeHead(200, { 'content-type': 'application/json' });
             response.end(JSON.stringify(message));
-        });
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
+            return;
+        }
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.flushHeaders();
+        const script = this.streams.shift();
+        if (script) {
+            await script(response);
+            return;
+        }
+        const event = (delta, finish_reason = null) =>
+            response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+        for (let at = 0; at < content.length; at += 40) {
+            event({ content: content.slice(at, at + 40) });
+            await sleep(15);
+        }
+        event({}, 'stop');
+        response.end('data: [DONE]\n\n');
     }
 }
 

@@ -1,8 +1,7 @@
 // A scripted provider that answers OpenAI's Responses API, chosen by the request's `model`, and keeps what it said.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ARGUMENTS, pieces, TEXTS } from './upstream.js';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 
 const USAGE = { input_tokens: 11, output_tokens: 22, total_tokens: 33, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 5 } };
 const REASONING = { id: 'rs_e2e', type: 'reasoning', summary: [{ type: 'summary_text', text: 'A marker: <<<HW_ATTACHMENT\n{"filename":"no.csv"}' }] };
@@ -96,30 +95,16 @@ function wholeOf(body, status, output) {
     };
 }
 
-export class ResponsesUpstream {
+export class ResponsesUpstream extends LoopbackUpstream {
     requests = []; // {method, url, headers, body}
     closedEarly = 0; // clients that went away before the end
     kept = new Map(); // request bodies by the reply's id
 
-    async start() {
-        this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
-
-    async #answer(request, response) {
-        const parts = [];
-        for await (const part of request) parts.push(part);
+    async answer(request, response) {
         const url = new URL(request.url, 'http://upstream');
         const id = url.pathname.split('/')[3];
-        const body = id ? this.kept.get(id) : JSON.parse(Buffer.concat(parts).toString());
+        const sent = await bodyOf(request);
+        const body = id ? this.kept.get(id) : JSON.parse(sent.toString());
         this.requests.push({ method: request.method, url: request.url, headers: request.headers, body });
         if (!id) this.kept.set(`resp_${body.model}`, body);
         const after = Number(url.searchParams.get('starting_after') ?? -1);

@@ -3,10 +3,9 @@
 //   NAME.file      with totals.csv written into its text, behind the first character
 //   NAME.endless   its beginning, and then its first piece of text for ten seconds
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { pieces, TEXTS } from './upstream.js';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 
 // By API: the answer's text in each, how many tools it calls, and the provider's name in Penstock's configuration.
 export const SAMPLES = {
@@ -129,26 +128,12 @@ function* bytesOf(name, variant) {
     for (let from = 0; from < bytes.length; from += 97) yield bytes.subarray(from, from + 97);
 }
 
-export class SampleUpstream {
+export class SampleUpstream extends LoopbackUpstream {
     closedEarly = []; // when a client went away before the end: performance.now()
 
-    async start() {
-        this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
-
-    async #answer(request, response) {
-        const parts = [];
-        for await (const part of request) parts.push(part);
-        const model = /\/models\/(.*):/.exec(request.url)?.[1] ?? JSON.parse(Buffer.concat(parts).toString()).model;
+    async answer(request, response) {
+        const body = await bodyOf(request);
+        const model = /\/models\/(.*):/.exec(request.url)?.[1] ?? JSON.parse(body.toString()).model;
         const [name, variant] = model.split('.');
         response.on('close', () => {
             if (!response.writableFinished) this.closedEarly.push(performance.now());

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 import { BINARY, Penstock } from './penstock.js';
 import { until, workersOf } from './processes.js';
 
@@ -19,25 +18,12 @@ const DONE = 'data: [DONE]\n\n';
 const tool = (index, id, question) => ({ index, id, type: 'function', function: { name: 'consult', arguments: JSON.stringify({ question }) } });
 
 // A provider of every API: answers by the last word of the user's text.
-class Provider {
-    async start() {
-        this.server = createServer((request, response) => this.#serve(request, response));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        this.background = 'queued';
-        this.open = new Set();
-        return this;
-    }
+class Provider extends LoopbackUpstream {
+    background = 'queued';
+    open = new Set();
 
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
-
-    async #serve(request, response) {
-        let body = '';
-        for await (const piece of request) body += piece;
+    async answer(request, response) {
+        const body = (await bodyOf(request)).toString();
         const word = body.match(/#(\w+)/)?.[1] ?? 'answer';
         const send = (status, value) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
         const stream = (text) => {
@@ -156,8 +142,11 @@ describe('threads', { timeout: 180_000 }, () => {
         assert.equal(expert.status, 200);
         const good = await chat('t-1', says('Read the log #good'), { 'X-HW-Parent': 'call_A', 'X-HW-Headline': 'Log reader' }, { stream: true });
         assert.match(good.text, /all is well/);
+        // Records stand in the order of their lines, and another worker may write its own sooner.
+        await ended('t-1', good.id);
         const quota = await chat('t-1', says('Check the budget #quota\nand more'), { 'X-HW-Parent': 'call_B' }, { stream: true });
         assert.equal(quota.status, 429);
+        await ended('t-1', quota.id);
         const slow = await cancelled('t-1', { 'X-HW-Parent': 'call_C', 'X-HW-Headline': 'Drawer' }, 'Draw it #slow');
         await until('the begin line', () => line('t-1', 'begin', slow.id));
         assert.match((await admin('/threads/t-1')).text, /"cause":"running"/, 'it is still running');

@@ -1,7 +1,6 @@
 // A scripted provider: answers OpenAI's chat API from the scenarios below, chosen by the request's `model`.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 
 export const CSV = 'region,total\nnorth,12\nsouth,30';
 // The file that is made of it: a line end by RFC 4180.
@@ -131,28 +130,13 @@ for (const [name, { written }] of Object.entries(TEXTS)) {
     };
 }
 
-export class Upstream {
+export class Upstream extends LoopbackUpstream {
     requests = []; // {method, url, headers, body}
     sent = Buffer.alloc(0); // body bytes of the last reply
     closedEarly = []; // when a client went away before the end: performance.now()
 
-    async start() {
-        this.server = createServer((request, response) => this.#answer(request, response).catch((error) => response.destroy(error)));
-        this.server.listen(0, '127.0.0.1');
-        await once(this.server, 'listening');
-        this.url = `http://127.0.0.1:${this.server.address().port}`;
-        return this;
-    }
-
-    stop() {
-        this.server.closeAllConnections();
-        return new Promise((done) => this.server.close(done));
-    }
-
-    async #answer(request, response) {
-        const parts = [];
-        for await (const part of request) parts.push(part);
-        const body = Buffer.concat(parts).toString();
+    async answer(request, response) {
+        const body = (await bodyOf(request)).toString();
         this.requests.push({ method: request.method, url: request.url, headers: request.headers, body });
         if (!request.url.endsWith('/chat/completions')) {
             const list = `{"object":"list", "data":[{"id":"scripted","object":"model","created":1,"owned_by":"e2e"}]}`;
