@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "artifacts/store.h"
+#include "artifacts/manifest.h"
 #include "base/log.h"
 
 struct kept_inbound {
@@ -49,7 +49,7 @@ static void append_inbound(json_t *manifest, void *arg)
 int inbound_begin(struct store *s, const char *org, const char *consult)
 {
     char key[STORE_KEY];
-    return workspace_lock_key(org, consult, key) ? -1 : s->ops->lock(s->backend, key);
+    return manifest_lock_key(org, consult, key) ? -1 : s->ops->lock(s->backend, key);
 }
 
 void inbound_give_up(struct store *s, int token)
@@ -66,8 +66,7 @@ int inbound_keep(struct store *s, int token, const char *org, const char *consul
     while (token >= 0 && k.n < n && key_of(org, consult, k.n, key) == 0 &&
            store_put_soon(s, key, items[k.n].bytes) == 0)
         k.n++;
-    bool all =
-        token >= 0 && workspace_change_manifest_soon(s, org, consult, append_inbound, &k) == 0 && k.n == n;
+    bool all = token >= 0 && manifest_change_soon(s, org, consult, append_inbound, &k) == 0 && k.n == n;
     if (!all)
         log_error("inbound.keep_failed", log_str("consult", consult), log_int("kept", (int64_t)k.n),
                   log_int("of", (int64_t)n));
@@ -75,28 +74,13 @@ int inbound_keep(struct store *s, int token, const char *org, const char *consul
     return all ? 0 : -1;
 }
 
-static json_t *read_manifest(struct store *s, const char *org, const char *consult)
-{
-    char key[STORE_KEY];
-    struct buf text;
-    json_error_t error;
-    json_t *manifest = NULL;
-    if (store_workspace_key(org, consult, "manifest.json", key))
-        return NULL;
-    buf_init(&text, STORE_MANIFEST);
-    if (s->ops->get(s->backend, key, &text) == 0)
-        manifest = json_loadb(buf_span(&text).p, text.n, 0, &error);
-    buf_free(&text);
-    return manifest;
-}
-
 enum inbound_found inbound_find(struct store *s, const char *org, const char *consult, int64_t now_s,
                                 int (*each)(void *arg, const struct inbound_item *item, const char *key),
                                 void *arg)
 {
     char folder[STORE_KEY];
-    int token = workspace_lock_key(org, consult, folder) ? -1 : s->ops->lock_found(s->backend, folder);
-    json_t *manifest = token < 0 ? NULL : read_manifest(s, org, consult), *entry;
+    int token = manifest_lock_key(org, consult, folder) ? -1 : s->ops->lock_found(s->backend, folder);
+    json_t *manifest = token < 0 ? NULL : manifest_read(s, org, consult), *entry;
     json_t *list = json_object_get(manifest, "inbound");
     enum inbound_found found = json_array_size(list) ? INBOUND_THERE : INBOUND_NONE;
     size_t i;

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "artifacts/manifest.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/log.h"
@@ -132,11 +133,6 @@ void store_key(const struct store *s, struct span api_key, unsigned char out[DIG
 
 /* ---- records ---- */
 
-static int dump(const char *text, size_t n, void *arg)
-{
-    return buf_addn(arg, text, n);
-}
-
 static int write_record(const struct artifact *a, struct buf *out)
 {
     json_t *r = json_pack("{s:s,s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "id", a->id, "consult", a->consult,
@@ -148,7 +144,7 @@ static int write_record(const struct artifact *a, struct buf *out)
         hex_write(a->owner.key, DIGEST, key);
         json_object_set_new(r, "key", json_string(key));
     }
-    int failed = !r || json_dump_callback(r, dump, out, JSON_COMPACT) || buf_adds(out, "\n");
+    int failed = !r || json_dump_callback(r, buf_sink, out, JSON_COMPACT) || buf_adds(out, "\n");
     json_decref(r);
     return failed ? -1 : 0;
 }
@@ -264,7 +260,7 @@ int store_delete(struct store *s, const struct artifact *a)
 {
     if (remove_artifact(s, a))
         return -1;
-    if (workspace_mark_deleted(s, a)) /* the file is gone all the same */
+    if (manifest_mark_deleted(s, a)) /* the file is gone all the same */
         log_warning("store.manifest_failed", log_str("consult", a->consult), log_str("artifact", a->id));
     return 0;
 }

@@ -81,18 +81,4 @@ int store_find_known(struct store *s, const char *known, char artifact[ARTIFACT_
 /* Removes the note under that id if there is one and it has expired. */
 void store_sweep_known(struct store *s, struct span known, int64_t now_s);
 
-/* ---- workspace.c ---- */
-
-struct json_t;
-/* Reads, changes and writes a workspace's manifest under its lock; begins one where there is none. */
-int workspace_change_manifest(struct store *s, const char *org, const char *consult,
-                              void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
-/* Likewise, with put_soon; by whoever holds the lock already. */
-int workspace_change_manifest_soon(struct store *s, const char *org, const char *consult,
-                                   void (*change)(struct json_t *manifest, void *arg), void *arg) MUST_USE;
-/* The key under which a workspace is locked. */
-int workspace_lock_key(const char *org, const char *consult, char out[STORE_KEY]) MUST_USE;
-/* Marks an artifact in its workspace's manifest as deleted. */
-int workspace_mark_deleted(struct store *s, const struct artifact *a) MUST_USE;
-
 #endif

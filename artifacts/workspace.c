@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
+#include "artifacts/manifest.h"
 #include "artifacts/sniff.h"
 #include "artifacts/store.h"
 #include "artifacts/utf8.h"
@@ -67,76 +68,7 @@ void made_free(struct made *m)
     render_wanted_free(&m->render);
 }
 
-/* ---- the manifest ---- */
-
-static json_t *new_manifest(const struct store *s, const char *org, const char *consult)
-{
-    int64_t now_s = clock_wall_ms() / 1000;
-    return json_pack("{s:s,s:s,s:I,s:I,s:[],s:[],s:[]}", "consult", consult, "org", org, "created",
-                     (json_int_t)now_s, "expires", (json_int_t)(now_s + s->retention_s), "inbound",
-                     "outbound", "quarantine");
-}
-
-static int dump(const char *text, size_t n, void *arg)
-{
-    return buf_addn(arg, text, n);
-}
-
-/* Read, changed and written under a lock, since a DELETE of another process may change it too. A manifest
- * that cannot be read is begun again. */
-static int change_manifest(struct store *s, const char *org, const char *consult,
-                           void (*change)(json_t *manifest, void *arg), void *arg, bool durable)
-{
-    char key[STORE_KEY];
-    struct buf text;
-    json_error_t error;
-    int failed = -1;
-    if (store_workspace_key(org, consult, "manifest.json", key))
-        return -1;
-    buf_init(&text, STORE_MANIFEST);
-    json_t *manifest =
-        s->ops->get(s->backend, key, &text) ? NULL : json_loadb(buf_span(&text).p, text.n, 0, &error);
-    if (!json_is_object(manifest)) {
-        json_decref(manifest);
-        manifest = new_manifest(s, org, consult);
-    }
-    change(manifest, arg);
-    buf_reset(&text);
-    if (json_dump_callback(manifest, dump, &text, JSON_INDENT(2)) == 0)
-        failed =
-            durable ? s->ops->put(s->backend, key, buf_span(&text)) : store_put_soon(s, key, buf_span(&text));
-    json_decref(manifest);
-    buf_free(&text);
-    return failed;
-}
-
-int workspace_lock_key(const char *org, const char *consult, char out[STORE_KEY])
-{
-    if (store_workspace_key(org, consult, "", out))
-        return -1;
-    out[strlen(out) - 1] = '\0';
-    return 0;
-}
-
-int workspace_change_manifest(struct store *s, const char *org, const char *consult,
-                              void (*change)(json_t *manifest, void *arg), void *arg)
-{
-    char folder[STORE_KEY];
-    if (workspace_lock_key(org, consult, folder))
-        return -1;
-    int token = s->ops->lock(s->backend, folder);
-    if (token < 0)
-        return -1;
-    int failed = change_manifest(s, org, consult, change, arg, true);
-    s->ops->unlock(s->backend, token);
-    return failed;
-}
-
-int workspace_change_manifest_soon(struct store *s, const char *org, const char *consult,
-                                   void (*change)(json_t *manifest, void *arg), void *arg)
-{
-    return change_manifest(s, org, consult, change, arg, false);
-}
+/* ---- entries of the manifest ---- */
 
 static void append_outbound(json_t *manifest, void *arg)
 {
@@ -167,24 +99,6 @@ static void append_quarantine(json_t *manifest, void *arg)
     json_array_append_new(json_object_get(manifest, "quarantine"), entry);
 }
 
-static void mark_deleted(json_t *manifest, void *arg)
-{
-    const struct artifact *a = arg;
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(manifest, "outbound"), i, entry)
-    {
-        const char *id = json_string_value(json_object_get(entry, "id"));
-        if (id && strcmp(id, a->id) == 0)
-            json_object_set_new(entry, "deleted", json_integer(clock_wall_ms() / 1000));
-    }
-}
-
-int workspace_mark_deleted(struct store *s, const struct artifact *a)
-{
-    return workspace_change_manifest(s, a->owner.org, a->consult, mark_deleted, (void *)a);
-}
-
 /* ---- what a client gets ---- */
 
 /* product.md §5.2, in its order. */
@@ -197,7 +111,7 @@ static int write_entry(const struct artifact *a, const char *url, struct buf *ou
         json_object_set_new(entry, "title", json_string(a->title));
     json_object_set_new(entry, "created_at", json_integer(a->created_at));
     json_object_set_new(entry, "url", json_string(url));
-    int failed = json_dump_callback(entry, dump, out, JSON_COMPACT);
+    int failed = json_dump_callback(entry, buf_sink, out, JSON_COMPACT);
     json_decref(entry);
     return failed;
 }
@@ -292,7 +206,7 @@ static enum flag store_bytes(struct workspace *w, const struct directive_parts *
     if (store_put_artifact(w->store, a, bytes))
         return FLAG_STORAGE_FAILED;
     remember_name(w, a->filename);
-    if (workspace_change_manifest(w->store, w->owner.org, w->consult, append_outbound, a)) {
+    if (manifest_change(w->store, w->owner.org, w->consult, append_outbound, a)) {
         if (store_delete(w->store, a))
             log_warning("store.delete_failed", log_str("artifact", a->id));
         return FLAG_STORAGE_FAILED;
@@ -458,7 +372,7 @@ static void keep(struct workspace *w, unsigned number, struct span text, struct 
             break;
     }
     if (w->store->ops->put(w->store->backend, key, text) == 0 &&
-        workspace_change_manifest(w->store, w->owner.org, w->consult, append_quarantine, &k))
+        manifest_change(w->store, w->owner.org, w->consult, append_quarantine, &k))
         log_warning("store.manifest_failed", log_str("consult", w->consult));
 }
 

@@ -63,6 +63,11 @@ int buf_add_grow(struct buf *b, const void *p, size_t n)
     return 0;
 }
 
+int buf_sink(const char *p, size_t n, void *b)
+{
+    return buf_addn(b, p, n);
+}
+
 int buf_add_number(struct buf *b, uint64_t n)
 {
     char digits[20];

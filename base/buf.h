@@ -54,6 +54,9 @@ static inline int buf_addc(struct buf *b, char c)
     return buf_addn(b, &c, 1);
 }
 
+/* buf_addn for a library that hands its output to a function (jansson's json_dump_callback): `b` is the
+ * struct buf. */
+int buf_sink(const char *p, size_t n, void *b);
 /* In decimal; far cheaper than buf_printf. */
 int buf_add_number(struct buf *b, uint64_t n);
 int buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

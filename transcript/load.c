@@ -222,11 +222,6 @@ static json_t *find_metadata(const struct transcript *t)
     return metadata ? metadata : raw_obj(head, "metadata"); /* in older dumps */
 }
 
-static int append(const char *text, size_t n, void *out)
-{
-    return buf_addn(out, text, n);
-}
-
 /* As the document spells it, if the document is good JSON. */
 static void keep_metadata(struct transcript *t, struct span plain, struct span blocks)
 {
@@ -240,7 +235,7 @@ static void keep_metadata(struct transcript *t, struct span plain, struct span b
             buf_add(&t->metadata, found);
             return;
         }
-    json_dump_callback(metadata, append, &t->metadata, JSON_COMPACT);
+    json_dump_callback(metadata, buf_sink, &t->metadata, JSON_COMPACT);
 }
 
 static void find_title(struct transcript *t)

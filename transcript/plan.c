@@ -44,14 +44,9 @@ void plan_state_set(struct plan_state *s, struct span thread, const char *status
         json_object_setn_new(s->threads, thread.n ? thread.p : "", thread.n, entry);
 }
 
-static int append(const char *text, size_t n, void *out)
-{
-    return buf_addn(out, text, n);
-}
-
 int plan_state_print(const struct plan_state *s, struct buf *out)
 {
-    int failed = json_dump_callback(s->threads, append, out, JSON_INDENT(1));
+    int failed = json_dump_callback(s->threads, buf_sink, out, JSON_INDENT(1));
     buf_addc(out, '\n');
     return failed || buf_full(out) ? -1 : 0;
 }

@@ -17,11 +17,6 @@ static void add_real(double number, struct buf *out)
     buf_adds(out, text);
 }
 
-static int append(const char *text, size_t n, void *out)
-{
-    return buf_addn(out, text, n);
-}
-
 static void add_cell(const json_t *value, struct buf *out)
 {
     struct buf text;
@@ -34,7 +29,7 @@ static void add_cell(const json_t *value, struct buf *out)
     else if (json_is_real(value))
         add_real(json_real_value(value), &text);
     else if (value && !json_is_null(value))
-        json_dump_callback(value, append, &text, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+        json_dump_callback(value, buf_sink, &text, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     text_cell(buf_span(&text), out);
     buf_free(&text);
 }
