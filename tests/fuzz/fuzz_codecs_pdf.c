@@ -2,17 +2,11 @@
 #include <stdint.h>
 
 #include "jobs/renderer.h"
+#include "tests/font_leaks.h"
 
 extern const struct renderer_ops render_pdf;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Fontconfig and cairo keep what they know about fonts until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\nleak:libcairo\nleak:libpango\nleak:libglib\n";
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

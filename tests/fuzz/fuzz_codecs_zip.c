@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "jobs/renderer.h"
+#include "tests/font_leaks.h"
 
 extern const struct renderer_ops render_zip;
 

@@ -9,13 +9,7 @@
 #include <zlib.h>
 
 #include "jobs/renderer.h"
-
-/* Fontconfig and cairo keep what they know about fonts until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\nleak:libcairo\nleak:libpango\nleak:libglib\n";
-}
+#include "tests/font_leaks.h"
 
 struct made {
     enum render_status status;

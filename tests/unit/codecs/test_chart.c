@@ -10,15 +10,9 @@
 #include <cmocka.h>
 
 #include "artifacts/chart.h"
+#include "tests/font_leaks.h"
 
 #define SIMPLE "{\"type\":\"bar\",\"labels\":[\"a\",\"b\"],\"datasets\":[{\"label\":\"s\",\"data\":[1,2]}]}"
-
-/* Fontconfig and cairo keep what they know about fonts until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\nleak:libcairo\nleak:libpango\nleak:libglib\n";
-}
 
 static void assert_close(double a, double b, double by)
 {

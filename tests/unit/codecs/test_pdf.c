@@ -9,15 +9,9 @@
 #include <cmocka.h>
 
 #include "artifacts/page.h"
+#include "tests/font_leaks.h"
 
 extern const struct renderer_ops render_pdf;
-
-/* Fontconfig and cairo keep what they know about fonts until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\nleak:libcairo\nleak:libpango\nleak:libglib\n";
-}
 
 struct made {
     enum render_status status;

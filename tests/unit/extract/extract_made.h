@@ -11,14 +11,8 @@
 
 #include "base/xalloc.h"
 #include "jobs/renderer.h"
+#include "tests/font_leaks.h"
 #include "zip_made.h"
-
-/* Fontconfig and cairo, which some renderers load, keep what they know until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\nleak:libcairo\nleak:libpango\nleak:libglib\n";
-}
 
 struct text {
     enum render_status status;
