@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "artifacts/sniff.h"
+#include "base/base64.h"
 
 enum { DATA_MAX = 10 * 1024 * 1024, SIDE_MAX = 65000, CHART_MAX = 16 * 1024 * 1024 };
 
@@ -69,7 +69,7 @@ static bool read_data(struct span source, struct office_image *out)
     if (text.n > DATA_MAX / 3 * 4 + 8)
         return false;
     buf_init(&out->own, text.n + 4);
-    if (base64_decode(text, &out->own) == 0) {
+    if (base64_read_leniently(text, &out->own) == 0) {
         out->bytes = buf_span(&out->own);
         if (measure(out))
             return true;

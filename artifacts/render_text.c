@@ -7,6 +7,7 @@
 #include "artifacts/render.h"
 #include "artifacts/sniff.h"
 #include "artifacts/utf8.h"
+#include "base/base64.h"
 #include "base/json.h"
 
 static bool begins(struct span text, const char *word)
@@ -91,7 +92,7 @@ static enum flag render_base64(struct span text, const struct format *format, st
     enum flag flag = FLAG_INVALID_CONTENT;
     bool binary = format_find_binary(span_str(format->name)) == format;
     buf_init(&bytes, text.n + 4 < LIMIT_BASE64 ? text.n + 4 : LIMIT_BASE64);
-    if (base64_decode(text, &bytes)) {
+    if (base64_read_leniently(text, &bytes)) {
         flag = buf_full(&bytes) ? FLAG_TOO_LARGE : flag;
         refuse(sentence, flag, format,
                buf_full(&bytes) ? "its base64 is larger than the limit" : "it is not valid base64");

@@ -10,6 +10,7 @@
 #include "artifacts/sniff.h"
 #include "artifacts/utf8.h"
 #include "artifacts/zip.h"
+#include "base/base64.h"
 #include "base/xalloc.h"
 
 enum { OUT = 64 * 1024 * 1024, SHOWN = 80 /* bytes of a path in a sentence */ };
@@ -132,7 +133,7 @@ static enum render_status add_base64(struct writer *w, const struct zip_part *pa
     struct buf bytes;
     enum render_status status;
     buf_init(&bytes, LIMIT_BASE64);
-    int failed = base64_decode(part->content, &bytes);
+    int failed = base64_read_leniently(part->content, &bytes);
     const char *sniffed = failed ? NULL : sniff_extension(buf_span(&bytes));
     bool binary = format && format_find_binary(span_str(format->name)) == format;
     if (failed)
@@ -191,7 +192,8 @@ static bool is_file_itself(struct span content, const struct format *format)
 {
     struct buf bytes;
     buf_init(&bytes, LIMIT_BASE64);
-    const char *sniffed = base64_decode(content, &bytes) == 0 ? sniff_extension(buf_span(&bytes)) : NULL;
+    const char *sniffed =
+        base64_read_leniently(content, &bytes) == 0 ? sniff_extension(buf_span(&bytes)) : NULL;
     bool is = sniffed && sniff_fits(sniffed, format);
     buf_free(&bytes);
     return is;

@@ -9,6 +9,7 @@
 #include "artifacts/render.h"
 #include "artifacts/sniff.h"
 #include "artifacts/utf8.h"
+#include "base/base64.h"
 #include "base/xalloc.h"
 #include "jobs/document.h"
 
@@ -25,7 +26,7 @@ static bool is_file_itself(struct span text, const struct format *format)
     if (n < text.n && n < HEAD) /* a line that long and without a blank is in no source */
         return false;
     buf_init(&bytes, text.n + 4);
-    const char *sniffed = base64_decode(text, &bytes) == 0 ? sniff_extension(buf_span(&bytes)) : NULL;
+    const char *sniffed = base64_read_leniently(text, &bytes) == 0 ? sniff_extension(buf_span(&bytes)) : NULL;
     is = sniffed && sniff_fits(sniffed, format);
     buf_free(&bytes);
     return is;

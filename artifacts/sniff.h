@@ -8,8 +8,5 @@
 const char *sniff_extension(struct span bytes);
 /* Whether bytes of the sniffed type may be a file of that format: the same, or a container that holds it. */
 bool sniff_fits(const char *sniffed, const struct format *format);
-/* Decodes base64 (both alphabets) with white space, a data: URL's head, and missing padding allowed. -1: not
- * base64, or over the cap. */
-int base64_decode(struct span text, struct buf *out) MUST_USE;
 
 #endif

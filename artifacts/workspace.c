@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "artifacts/manifest.h"
-#include "artifacts/sniff.h"
 #include "artifacts/store.h"
 #include "artifacts/utf8.h"
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/log.h"
@@ -239,7 +239,7 @@ static enum flag make_image(struct workspace *w, const struct directive_parts *p
     if (!parts->base64)
         return image_wanted_read(parts, &m->image, why);
     buf_init(&bytes, parts->content.n + 4);
-    if (base64_decode(buf_span(&parts->content), &bytes) || !image_format(buf_span(&bytes)))
+    if (base64_read_leniently(buf_span(&parts->content), &bytes) || !image_format(buf_span(&bytes)))
         snprintf(why, LIMIT_ERROR_TEXT, "its content is no picture in base64");
     else
         flag = store_picture(w, parts, buf_span(&bytes), m, why);

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "attachments/attachment.h"
-#include "attachments/base64.h"
 #include "attachments/extract.h"
 #include "attachments/paths.h"
+#include "base/base64.h"
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/xalloc.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "artifacts/sniff.h"
+#include "base/base64.h"
 #include "base/json.h"
 #include "proxy/side_words.h"
 
@@ -56,7 +56,7 @@ static enum image_answer none(char why[LIMIT_ERROR_TEXT], const char *what)
 
 static enum image_answer read_base64(struct span text, struct buf *picture, char why[LIMIT_ERROR_TEXT])
 {
-    if (base64_decode(text, picture))
+    if (base64_read_leniently(text, picture))
         return none(why, "the image provider's picture is not valid base64");
     return IMAGE_PICTURE;
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "attachments/attachment.h"
-#include "attachments/base64.h"
+#include "base/base64.h"
 #include "base/json.h"
 
 static struct attachment_settings settings = {

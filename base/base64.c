@@ -1,4 +1,4 @@
-#include "attachments/base64.h"
+#include "base/base64.h"
 
 enum { NO_DIGIT = 64, BLANK = 65, PAD = 66, URL_DIGIT = 0x80 /* of the other alphabet */ };
 
@@ -82,6 +82,34 @@ int base64_read(struct span text, struct buf *out, bool *canonical)
     buf_commit(out, n);
     return 0;
 }
+
+/* ---- as models write it ---- */
+
+/* What follows "data:…;base64,". */
+static struct span after_data_url(struct span text)
+{
+    while (text.n && strchr(" \t\r\n", text.p[0]))
+        text = span_from(text, 1);
+    if (text.n < 5 || strncasecmp(text.p, "data:", 5) != 0)
+        return text;
+    const char *comma = memchr(text.p, ',', text.n < 256 ? text.n : 256);
+    return comma ? span_from(text, (size_t)(comma - text.p) + 1) : text;
+}
+
+static struct span without_padding(struct span text)
+{
+    while (text.n && strchr("= \t\r\n", text.p[text.n - 1]))
+        text.n--;
+    return text;
+}
+
+int base64_read_leniently(struct span text, struct buf *out)
+{
+    bool canonical;
+    return base64_read(without_padding(after_data_url(text)), out, &canonical);
+}
+
+/* ---- as providers want it ---- */
 
 /* Without a branch or a table, so that it becomes one of vectors. */
 static bool is_alphabet(const unsigned char *p, size_t n)
