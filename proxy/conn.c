@@ -14,8 +14,9 @@
 #include "proxy/sentry.h"
 
 enum {
-    LINGER_MS = 5000,             /* after a reply to a request that is still being sent: silence */
-    LINGER_MOST_MS = 30000,       /* … and in all */
+    LINGER_MS = 5000,       /* after a reply to a request that is still being sent: silence */
+    LINGER_MOST_MS = 30000, /* … and in all */
+    LAST_HEAD_MS = 1000,    /* while the worker drains: for the first byte of a request that may come yet */
     BODY_WINDOW_BYTES = 64 * 1024 /* a body must bring so much in each `body` timeout, or end */
 };
 
@@ -39,7 +40,7 @@ void conn_enter(struct conn *c, enum conn_state state)
         break;
     case CONN_HEAD:
         c->head_started = c->in.n > 0;
-        conn_set_deadline(c, c->in.n ? t->header : t->keep_alive);
+        conn_set_deadline(c, c->in.n ? t->header : c->worker->draining ? LAST_HEAD_MS : t->keep_alive);
         break;
     case CONN_BODY:
         conn_set_deadline(c, t->body);
@@ -237,6 +238,7 @@ static void begin_request(struct conn *c, struct span head_bytes)
     struct error e;
     enum http_progress progress = http_parser_head(&c->parser, head_bytes, false, head, &e);
     c->scanned = 0;
+    c->asked = true;
     c->close_after = c->body_paused = false;
     c->http10 = progress != HTTP_INVALID && head->minor == 0;
     if (progress == HTTP_INVALID) {
@@ -446,8 +448,18 @@ void conn_tick(struct conn *c, int64_t now_ms)
     }
 }
 
+static bool has_unread(const struct conn *c)
+{
+    char byte;
+    return stream_pending(&c->stream) || recv(c->stream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 void conn_drain(struct conn *c)
 {
-    if (c->state == CONN_HEAD && c->in.n == 0)
+    if (c->state != CONN_HEAD || c->in.n)
+        return;
+    if (c->asked && !has_unread(c))
         conn_die(c, false);
+    else
+        conn_set_deadline(c, LAST_HEAD_MS);
 }

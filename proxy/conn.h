@@ -49,6 +49,7 @@ struct conn {
     bool admin, reading, writing, keep_alive, http10, expects_continue, tls;
     bool body_paused;  /* the exchange takes no more body for now */
     bool close_after;  /* the reply says so, or the request was not read to its end */
+    bool asked;        /* a request has begun on it */
     bool head_started; /* a first byte of the head has come: the header timeout runs */
     char peer[64];     /* the client's address, for the log */
     struct conn *prev, *next;
@@ -85,7 +86,8 @@ void conn_reply(struct conn *c, int status, const char *media_type, const char *
 
 /* Deadlines; called a few times a second. */
 void conn_tick(struct conn *c, int64_t now_ms);
-/* Drain: an idle connection is closed, a busy one after its reply. */
+/* Drain: an idle connection is closed, a busy one after its reply. One on which a request may be under way,
+ * since bytes wait or since it never had one, gets a moment for it. */
 void conn_drain(struct conn *c);
 /* Frees the memory of a dead one. */
 void conn_free(struct conn *c);

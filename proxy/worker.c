@@ -91,6 +91,46 @@ void worker_out_reset(struct buf *out)
         out->start = CHUNK_ROOM;
 }
 
+/* ---- accepting ---- */
+
+/* Whether there may be more. */
+static bool accept_burst(struct worker_listener *l)
+{
+    for (int i = 0; i < ACCEPT_BURST; i++) {
+        struct sockaddr_storage peer = {0};
+        socklen_t n = sizeof peer;
+        int client = accept4(l->fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (client >= 0) {
+            conn_start(l->worker, client, &peer, l);
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                log_error("accept.failed", log_str("why", strerror(errno)));
+            return false;
+        }
+    }
+    return true;
+}
+
+static void on_accept(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)accept_burst(arg);
+}
+
+/* ---- draining ---- */
+
+/* Nobody listens there any more, unless the master has given it to another worker: who waits is let in first.
+ */
+static void stop_listening(struct worker_listener *l)
+{
+    while (accept_burst(l) && l->worker->nconns < l->worker->config->limits.connections)
+        ;
+    event_del(&l->on_accept);
+    close(l->fd);
+    l->fd = -1;
+}
+
 static void begin_drain(struct worker *w)
 {
     if (w->draining)
@@ -98,12 +138,8 @@ static void begin_drain(struct worker *w)
     w->draining = true;
     w->drain_until_ms = clock_mono_ms() + w->config->timeouts.drain;
     log_info("worker.draining", log_int("worker", w->index), log_int("connections", (int64_t)w->nconns));
-    for (size_t i = 0; i < w->nlisteners; i++) {
-        event_del(&w->listeners[i].on_accept);
-        close(w->listeners[i]
-                  .fd); /* nobody listens there any more, unless the master has given it to another */
-        w->listeners[i].fd = -1;
-    }
+    for (size_t i = 0; i < w->nlisteners; i++)
+        stop_listening(&w->listeners[i]);
     for (struct conn *c = w->conns, *next; c; c = next) {
         next = c->next;
         conn_drain(c);
@@ -220,26 +256,6 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
         log_warning("worker.drain_timeout", log_int("worker", w->index),
                     log_int("connections", (int64_t)w->nconns));
         event_base_loopbreak(w->base);
-    }
-}
-
-/* ---- accepting ---- */
-
-static void on_accept(evutil_socket_t fd, short what, void *arg)
-{
-    struct worker_listener *l = arg;
-    (void)what;
-    for (int i = 0; i < ACCEPT_BURST; i++) {
-        struct sockaddr_storage peer = {0};
-        socklen_t n = sizeof peer;
-        int client = accept4(fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (client >= 0) {
-            conn_start(l->worker, client, &peer, l);
-        } else if (errno != EINTR && errno != ECONNABORTED) {
-            if (errno != EAGAIN && errno != EWOULDBLOCK)
-                log_error("accept.failed", log_str("why", strerror(errno)));
-            return;
-        }
     }
 }
 

@@ -87,6 +87,23 @@ describe('while streams run', { timeout: 180_000 }, () => {
         await closed;
     });
 
+    for (const signal of ['SIGHUP', 'SIGTERM'])
+        it(`a request on a connection that was opened before ${signal} is answered`, async () => {
+            await start('');
+            const socket = connect(penstock.port, '127.0.0.1').setNoDelay();
+            await new Promise((done) => socket.on('connect', done));
+            await content(); // so that the connection has been taken
+            let text = '';
+            socket.on('data', (piece) => (text += piece));
+            const closed = new Promise((done) => socket.on('close', done));
+            penstock.child.kill(signal);
+            await until('the worker drains', () => penstock.log().includes('"worker.draining"'));
+            socket.write('GET /v1/files/file-hw-none HTTP/1.1\r\nHost: penstock\r\n\r\n');
+            await closed;
+            assert.match(text, /^HTTP\/1\.1 404 /);
+            assert.match(text, /^connection: close\r$/im);
+        });
+
     it('a bad configuration changes nothing', async () => {
         await start('');
         const workers = workersOf(penstock.child.pid);
