@@ -91,6 +91,8 @@ static void a4_message(void **state)
     assert_string_equal(text, "999");
 }
 
+#define UMLAUTS "ääääääääää"
+
 /* Of the bytes alone, whatever the name says. */
 static void b4_what_goes(void **state)
 {
@@ -116,6 +118,15 @@ static void b4_what_goes(void **state)
         {"[{\"path\":\"a\"}]", NULL, ERROR_ATTACHMENT_NOT_FOUND, "attachments[0].path"},
         {"[{\"path\":\"../a\"}]", NULL, ERROR_ATTACHMENT_FORBIDDEN_PATH, "attachments[0].path"},
         {"[{\"path\":\"\"}]", NULL, ERROR_ATTACHMENT_INVALID, "attachments[0].path"},
+        {"[{\"data\":\"AAEC\",\"name\":\"scan.x\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED,
+         "attachments[0] (\"scan.x\"): it is"},
+        {"[{\"data\":\"AAEC\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED, "attachments[0]: it is"},
+        {"[{\"data\":\"\",\"name\":\"scan.x\"}]", NULL, ERROR_ATTACHMENT_INVALID,
+         "attachments[0].data (\"scan.x\"): it is empty"},
+        {"[{\"path\":\"d/a.x\"}]", NULL, ERROR_ATTACHMENT_NOT_FOUND, "attachments[0].path (\"a.x\"): it"},
+        /* of a long name the beginning, in whole characters */
+        {"[{\"data\":\"AAEC\",\"name\":\"x" UMLAUTS UMLAUTS UMLAUTS UMLAUTS "\"}]", NULL,
+         ERROR_ATTACHMENT_UNSUPPORTED, "(\"x" UMLAUTS UMLAUTS "äääääääää\"): it is"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
