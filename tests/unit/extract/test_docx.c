@@ -200,6 +200,9 @@ static void emphasis(void **state)
         {BODY(P("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:softHyphen/"
                 "><w:br w:type=\"page\"/></w:r>")),
          "a b  \nc-\n"},
+        {BODY(P("<w:r><w:t>one</w:t><w:br w:type=\"page\"/><w:t>two</w:t></w:r>") P(
+             "<w:r><w:br w:type=\"page\"/></w:r>") P("<w:r><w:br w:type=\"page\"/><w:t>three</w:t></w:r>")),
+         "one two\n\nthree\n"},
         {BODY(P("<w:r><w:sym w:font=\"Wingdings\" w:char=\"F0FE\"/><w:t> done </w:t><w:sym w:font=\"Symbol\" "
                 "w:char=\"F061\"/></w:r>")),
          "[x] done α\n"},
