@@ -49,8 +49,12 @@ bool attachment_is_text(const struct attachment *a)
 
 struct span attachment_text(const struct attachment *a)
 {
-    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider ? &a->text
-                                                                                       : &a->bytes);
+    if (a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider)
+        return buf_span(&a->text);
+    struct span bytes = buf_span(&a->bytes);
+    bool marked =
+        bytes.n >= 3 && memcmp(bytes.p, "\xef\xbb\xbf", 3) == 0; /* names the encoding, is no text */
+    return marked ? span_from(bytes, 3) : bytes;
 }
 
 const char *attachment_title(const struct attachment *a)
@@ -277,7 +281,10 @@ static int resolve_file(struct attachment *a, const struct attachment_settings *
     a->media = sniff_media(bytes, span_str(a->name));
     if (choose_conversion(a, s, e) < 0)
         return -1;
-    a->characters = attachment_is_text(a) ? limits_characters(attachment_text(a)) : 0;
+    bool text = attachment_is_text(a);
+    if (text && !a->conversion && !a->by_provider && attachment_text(a).n == 0)
+        return refuse(a, ERROR_ATTACHMENT_INVALID, field_of(a), "is empty but for a byte order mark", e);
+    a->characters = text ? limits_characters(attachment_text(a)) : 0;
     return 0;
 }
 

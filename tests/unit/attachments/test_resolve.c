@@ -53,6 +53,8 @@ static void a4_sizes(void **state)
         {"[{\"type\":\"a\",\"content\":\"1\"},{\"data\":\"MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=\"}]",
          "{\"total_characters\":21,\"limit_characters\":20,\"largest_attachment\":{\"type\":\"text/"
          "plain\",\"characters\":20}}"},
+        /* a byte order mark is no character */
+        {"[{\"data\":\"77u/MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=\"}]", NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -113,6 +115,7 @@ static void b4_what_goes(void **state)
         {"[{\"data\":\"AAEC\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED, "application/octet-stream"},
         {"[{\"data\":\"Y2Fm6Q==\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED, "must be UTF-8"},
         {"[{\"data\":\"\"}]", NULL, ERROR_ATTACHMENT_INVALID, "attachments[0].data: it is empty"},
+        {"[{\"data\":\"77u/\"}]", NULL, ERROR_ATTACHMENT_INVALID, "it is empty but for a byte order mark"},
         {"[{\"data\":\"a\"}]", NULL, ERROR_ATTACHMENT_INVALID, "attachments[0].data"},
         {"[{\"data\":\"aGVsbG8=x\"}]", NULL, ERROR_ATTACHMENT_INVALID, "base64"},
         {"[{\"path\":\"a\"}]", NULL, ERROR_ATTACHMENT_NOT_FOUND, "attachments[0].path"},
