@@ -8,7 +8,7 @@
  *   declare --> resolve (bytes, media types, text) --> what must be converted is converted, by the caller
  *           --> check limits --> context_write and the caller's placing
  *
- * Errors name the place in the array and the field: "attachments[1].type: …".
+ * Errors name the place in the array, the field and the name: `attachments[1].path ("a/b.pdf"): …`.
  */
 #include <stdint.h>
 
@@ -28,6 +28,8 @@ enum attachment_upload { ATTACHMENT_INLINE, ATTACHMENT_UPLOADED, ATTACHMENT_UPLO
 #define ATTACHMENT_FORWARDED SIZE_MAX
 /* Likewise: it is a file on a command line. */
 #define ATTACHMENT_ALONE (SIZE_MAX - 1)
+
+enum { ATTACHMENT_PLACE = 128 /* room for what attachment_place writes */ };
 
 struct conversion;
 
@@ -107,8 +109,10 @@ bool attachment_is_text(const struct attachment *a);
 /* That text; before its conversion empty. */
 struct span attachment_text(const struct attachment *a);
 bool attachment_in_array(const struct attachment *a);
-/* "attachments[3]", or of others the name it goes by. For messages. */
-void attachment_place(const struct attachment *a, char out[128]);
+/* `attachments[3] ("scan.pdf")`, or of others the name it goes by. For messages. */
+void attachment_place(const struct attachment *a, char out[ATTACHMENT_PLACE]);
+/* "attachment-4": what a file without a name is called by. */
+void attachment_made_name(size_t index, char out[48]);
 /* What names it to a caller: name, path or type; never NULL. */
 const char *attachment_title(const struct attachment *a);
 /* A JSON array for record and manifest: name or path, media type, size, digest, handling, decision; never

@@ -161,12 +161,19 @@ static int choose_source(const struct declared *d, struct attachment *a, struct 
     if (d->values[FIELD_STREAM].n)
         return refuse(d->index, "stream", "a stream cannot be read twice. Send the bytes as data.", e);
     if (path + data + content != 1)
-        return refuse(d->index, NULL, "exactly one of path, data and content must be given.", e);
+        return error_set(e, ERROR_ATTACHMENT_INVALID,
+                         "attachments[%zu]%s%s%s: exactly one of path, data and content must be given.",
+                         d->index, a->name ? " (\"" : "", a->name ? a->name : "", a->name ? "\")" : "");
     if (!content && d->values[FIELD_TYPE].n)
         return refuse(d->index, "type",
                       "it goes with content only. What path and data are is told from their bytes.", e);
     a->source = path ? ATTACHMENT_PATH : data ? ATTACHMENT_DATA : ATTACHMENT_CONTENT;
     return 0;
+}
+
+void attachment_made_name(size_t index, char out[48])
+{
+    snprintf(out, 48, "attachment-%zu", index + 1);
 }
 
 /* Files without a name are called after their path, or by their place. */
@@ -177,7 +184,7 @@ static void name_file(struct attachment *a)
     const char *last = slash ? slash + 1 : a->path;
     if (a->name)
         return;
-    snprintf(made, sizeof made, "attachment-%zu", a->index + 1);
+    attachment_made_name(a->index, made);
     a->name = xstrdup(last && *last ? last : made);
 }
 
@@ -187,8 +194,9 @@ static int declare_one(struct span object, size_t index, struct attachment *a, s
     a->index = index;
     if (json_type(object) != JSON_OBJECT)
         return refuse(index, NULL, "it must be an object.", e);
-    if (read_fields(object, &d, e) < 0 || choose_source(&d, a, e) < 0 || take_handling(&d, a, e) < 0 ||
-        take_string(&d, FIELD_NAME, LIMIT_ATTACHMENT_NAME, &a->name, e) < 0)
+    if (read_fields(object, &d, e) < 0 ||
+        take_string(&d, FIELD_NAME, LIMIT_ATTACHMENT_NAME, &a->name, e) < 0 || choose_source(&d, a, e) < 0 ||
+        take_handling(&d, a, e) < 0)
         return -1;
     if (a->source == ATTACHMENT_CONTENT)
         return take_content(&d, a, e);

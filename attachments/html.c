@@ -265,8 +265,11 @@ static void write_input(struct page *p, const xmlChar **attributes)
     for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++)
         if (!strcasecmp(type, silent[i]))
             return;
-    if (value)
-        write_text(p, span_str(value));
+    if (!value)
+        return;
+    write_text(p, SPAN_LIT(" ")); /* a field stands apart from what is around it */
+    write_text(p, span_str(value));
+    write_text(p, SPAN_LIT(" "));
 }
 
 static unsigned number_of(const char *text, unsigned otherwise)
@@ -494,6 +497,27 @@ static void on_close(void *user, const xmlChar *name)
     p->depth -= p->depth > 0;
 }
 
+/* References such as &#146; mean characters of Windows-1252 (WHATWG HTML, 13.2.5.80); the parser takes them
+ * for controls of Unicode. */
+static void write_characters(struct page *p, struct span s)
+{
+    struct buf one;
+    size_t from = 0;
+    buf_init(&one, 8);
+    for (size_t i = 0; i + 1 < s.n; i++) {
+        unsigned char second = (unsigned char)s.p[i + 1];
+        if (s.p[i] != '\xc2' || second < 0x80 || second > 0x9f)
+            continue;
+        write_text(p, span_of(s.p + from, i - from));
+        buf_reset(&one);
+        if (charset_convert("CP1252", span_of(s.p + i + 1, 1), &one, NULL) == 0)
+            write_text(p, buf_span(&one));
+        from = i + 2;
+    }
+    buf_free(&one);
+    write_text(p, span_from(s, from));
+}
+
 static void on_text(void *user, const xmlChar *text, int n)
 {
     struct page *p = user;
@@ -502,7 +526,7 @@ static void on_text(void *user, const xmlChar *text, int n)
         return;
     if (p->m) {
         if (p->chosen == BLOCK || p->main_at)
-            write_text(p, s);
+            write_characters(p, s);
         if (markup_stopped(p->m))
             xmlStopParser(p->parser);
         return;

@@ -66,7 +66,7 @@ int limits_check(const struct attachments *a, size_t max, struct error *e)
 
 int limits_file(const struct attachment *a, uint64_t bytes, size_t max, struct error *e)
 {
-    char place[128];
+    char place[ATTACHMENT_PLACE];
     attachment_place(a, place);
     error_set(e, ERROR_ATTACHMENT_TOO_LARGE,
               "%s has %llu bytes; at most %zu are accepted for one file (limits.attachment_file). Attach a "

@@ -102,6 +102,9 @@ void markup_cell(struct markup *m, unsigned columns, unsigned rows);
 void markup_cell_end(struct markup *m);
 /* A cell that goes on with the one above it: the same text again. */
 void markup_cell_above(struct markup *m, unsigned columns);
+/* Where the last `n` columns of the row end, from its left, in any unit finer than a millimetre (RTF: twips):
+ * once for each. If all cells of a table say so, they fill the columns that they reach across. */
+void markup_cell_edges(struct markup *m, const int32_t *right, unsigned n);
 void markup_table_end(struct markup *m);
 
 #endif

@@ -2,7 +2,7 @@
 #include "attachments/markup_write.h"
 #include "base/xalloc.h"
 
-enum { NO_CELL = UINT32_MAX };
+enum { NO_CELL = UINT32_MAX, CELL_ABOVE = UINT32_MAX - 1 /* the one of the row before; until the end */ };
 
 struct table_span {
     uint32_t cell, rows;
@@ -23,6 +23,7 @@ void markup_table_free(struct table *t)
     buf_free(&t->grid);
     buf_free(&t->rows);
     buf_free(&t->spans);
+    buf_free(&t->edges);
     xfree(t);
 }
 
@@ -39,6 +40,7 @@ void markup_table(struct markup *m)
     buf_init(&t->grid, (size_t)MARKUP_CELLS * 2 * sizeof(uint32_t));
     buf_init(&t->rows, (size_t)MARKUP_CELLS * sizeof(uint32_t));
     buf_init(&t->spans, (size_t)MARKUP_COLUMNS * 2 * sizeof(struct table_span));
+    buf_init(&t->edges, (size_t)MARKUP_CELLS * 2 * sizeof(int32_t));
     t->base = m->n_containers;
     m->tables[m->n_tables++] = t;
 }
@@ -167,12 +169,22 @@ void markup_cell_above(struct markup *m, unsigned columns)
     struct table *t = top(m);
     if (!t || t->in_cell || !t->in_row)
         return;
-    size_t rows = t->rows.n / sizeof(uint32_t);
-    uint32_t above = rows > 1 ? numbers(&t->rows)[rows - 2] : 0;
-    uint32_t above_end = rows > 1 ? numbers(&t->rows)[rows - 1] : 0;
-    for (uint32_t i = 0; i < (columns > MARKUP_SPAN ? MARKUP_SPAN : columns < 1 ? 1 : columns); i++) {
-        uint32_t at = above + width(t);
-        put(m, t, at < above_end ? numbers(&t->grid)[at] : NO_CELL);
+    for (unsigned i = 0; i < (columns > MARKUP_SPAN ? MARKUP_SPAN : columns < 1 ? 1 : columns); i++)
+        put(m, t, CELL_ABOVE);
+}
+
+/* What goes on from above is in the same column, which is known when all rows are there. */
+static void settle_above(struct table *t)
+{
+    uint32_t *grid = numbers(&t->grid), *rows = numbers(&t->rows);
+    size_t n = t->grid.n / sizeof *grid, n_rows = t->rows.n / sizeof *rows;
+    for (size_t row = 0; row < n_rows; row++) {
+        size_t end = row + 1 < n_rows ? rows[row + 1] : n;
+        for (size_t i = rows[row]; i < end; i++) {
+            size_t above = row ? rows[row - 1] + (i - rows[row]) : n;
+            if (grid[i] == CELL_ABOVE)
+                grid[i] = above < rows[row] ? grid[above] : NO_CELL;
+        }
     }
 }
 
@@ -241,6 +253,8 @@ void markup_table_end(struct markup *m)
         markup_end(m);
     end_row(m, t);
     m->n_tables--;
+    markup_columns_fit(m, t);
+    settle_above(t);
     if (!markup_stopped(m))
         table_out(m, t, markup_cell_of(m) != NULL);
     markup_table_free(t);

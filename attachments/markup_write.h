@@ -1,7 +1,7 @@
 #ifndef ATTACHMENTS_MARKUP_WRITE_H
 #define ATTACHMENTS_MARKUP_WRITE_H
-/* What markup.c (blocks, containers), markup_inline.c (a block's line) and markup_table.c share; nobody else
- * includes it. */
+/* What markup.c (blocks, containers), markup_inline.c (a block's line), markup_table.c and
+ * markup_columns.c share; nobody else includes it. */
 #include "attachments/markup.h"
 
 enum piece_kind { PIECE_TEXT, PIECE_VERBATIM, PIECE_BREAK, PIECE_LINK, PIECE_LINK_END };
@@ -39,6 +39,7 @@ struct table {
     struct buf grid;           /* uint32_t, a cell's number for each place, row after row; */
     struct buf rows;           /* uint32_t, where each row begins in grid */
     struct buf spans;          /* struct table_span by column: cells that reach down into the next rows */
+    struct buf edges;          /* int32_t, where each place of the grid ends, if its cell said so */
     uint32_t columns;          /* of the widest row */
     uint32_t cell, wide, high; /* the open cell */
     bool in_row, in_cell;
@@ -77,5 +78,7 @@ void markup_block_out(struct markup *m, struct span lines, bool tight);
 /* The line(s) of a block's pieces, into m->line. */
 void markup_compose(struct markup *m, const struct frame *frame, bool in_cell);
 void markup_table_free(struct table *t);
+/* Makes a grid of cells that said where they end. */
+void markup_columns_fit(struct markup *m, struct table *t);
 
 #endif

@@ -28,6 +28,16 @@ const char *office_resolve(struct arena *memory, const char *part, const char *t
     return path;
 }
 
+/* Parts that hold text of their own: a document without one of those it names has lost something. */
+static bool bears_text(const char *type)
+{
+    static const char *const types[] = {"chart", "comments", "diagramData", "drawing", "notesSlide"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (!strcmp(types[i], type))
+            return true;
+    return false;
+}
+
 int office_relations_read(struct archive *a, const char *part, struct arena *memory,
                           struct office_relations *r)
 {
@@ -52,8 +62,12 @@ int office_relations_read(struct archive *a, const char *part, struct arena *mem
         if (!xml_is(node, "Relationship") || !id || !type || !target)
             continue;
         bool external = mode && !strcmp(mode, "External");
-        r->list[r->n++] = (struct office_relation){
+        r->list[r->n] = (struct office_relation){
             id, office_base_name(type), external ? target : office_resolve(memory, part, target), external};
+        const struct office_relation *found = &r->list[r->n++];
+        if (!external && bears_text(found->type) && !archive_find(a, found->target))
+            return extraction_fail(archive_extraction(a), RENDER_INVALID, "is damaged: %s is missing.",
+                                   extraction_name(span_str(found->target)).text);
     }
     return 0;
 }

@@ -15,7 +15,8 @@ struct office_relations {
     size_t n;
 };
 
-/* Those of a part ("" : of the package). A part without any has none; -1 is for broken ones. */
+/* Those of a part ("" : of the package). A part without any has none; -1 is for broken ones, and for
+ * those that lead to notes, comments or charts that are not there: x says which. */
 int office_relations_read(struct archive *a, const char *part, struct arena *memory,
                           struct office_relations *r);
 /* NULL: none; so it is for a NULL id. */

@@ -49,8 +49,12 @@ bool attachment_is_text(const struct attachment *a)
 
 struct span attachment_text(const struct attachment *a)
 {
-    return buf_span(a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider ? &a->text
-                                                                                       : &a->bytes);
+    if (a->source == ATTACHMENT_CONTENT || a->conversion || a->by_provider)
+        return buf_span(&a->text);
+    struct span bytes = buf_span(&a->bytes);
+    bool marked =
+        bytes.n >= 3 && memcmp(bytes.p, "\xef\xbb\xbf", 3) == 0; /* names the encoding, is no text */
+    return marked ? span_from(bytes, 3) : bytes;
 }
 
 const char *attachment_title(const struct attachment *a)
@@ -63,23 +67,46 @@ bool attachment_in_array(const struct attachment *a)
     return a->index < ATTACHMENT_ALONE;
 }
 
-void attachment_place(const struct attachment *a, char out[128])
+/* ` ("scan.pdf")`, cut between characters; empty for who has no name but the one made from its place. */
+static void put_name(const struct attachment *a, char out[96])
 {
-    if (attachment_in_array(a))
-        snprintf(out, 128, "attachments[%zu]", a->index);
-    else if (a->index == ATTACHMENT_ALONE)
-        snprintf(out, 128, "%.120s", attachment_title(a));
+    enum { SHOWN = 60 };
+    char made[48];
+    const char *name = attachment_title(a);
+    size_t n = strlen(name);
+    attachment_made_name(a->index, made);
+    if (n > SHOWN)
+        for (n = SHOWN; n && ((unsigned char)name[n] & 0xc0) == 0x80; n--)
+            ;
+    if (n == 0 || strcmp(name, made) == 0)
+        out[0] = '\0';
     else
-        snprintf(out, 128, "The forwarded attachment \"%.80s\"", attachment_title(a));
+        snprintf(out, 96, " (\"%.*s\")", (int)n, name);
+}
+
+static void put_place(const struct attachment *a, const char *field, char out[ATTACHMENT_PLACE])
+{
+    char name[96];
+    put_name(a, name);
+    if (attachment_in_array(a))
+        snprintf(out, ATTACHMENT_PLACE, "attachments[%zu]%s%s%s", a->index, *field ? "." : "", field, name);
+    else if (a->index == ATTACHMENT_ALONE)
+        snprintf(out, ATTACHMENT_PLACE, "%.120s", attachment_title(a));
+    else
+        snprintf(out, ATTACHMENT_PLACE, "The forwarded attachment%s", name);
+}
+
+void attachment_place(const struct attachment *a, char out[ATTACHMENT_PLACE])
+{
+    put_place(a, "", out);
 }
 
 static int refuse(const struct attachment *a, enum error_code code, const char *field, const char *why,
                   struct error *e)
 {
-    char place[128];
-    attachment_place(a, place);
-    return error_set(e, code, "%s%s%s: it %s.", place, attachment_in_array(a) ? "." : "",
-                     attachment_in_array(a) ? field : "", why);
+    char place[ATTACHMENT_PLACE];
+    put_place(a, field, place);
+    return error_set(e, code, "%s: it %s.", place, why);
 }
 
 /* ---- bytes ---- */
@@ -172,7 +199,7 @@ static const char *field_of(const struct attachment *a)
 /* What is neither text nor an image needs an extractor; text for which there is none goes as it is. */
 static int choose_conversion(struct attachment *a, const struct attachment_settings *s, struct error *e)
 {
-    char place[128], why[160] = "Files of this type cannot be converted to text";
+    char place[ATTACHMENT_PLACE], why[160] = "Files of this type cannot be converted to text";
     if (a->native || a->media.kind == MEDIA_IMAGE)
         return 0;
     if (s->transcribes && a->media.kind == MEDIA_AUDIO && s->transcribes(s->arg, a->media.type)) {
@@ -254,7 +281,10 @@ static int resolve_file(struct attachment *a, const struct attachment_settings *
     a->media = sniff_media(bytes, span_str(a->name));
     if (choose_conversion(a, s, e) < 0)
         return -1;
-    a->characters = attachment_is_text(a) ? limits_characters(attachment_text(a)) : 0;
+    bool text = attachment_is_text(a);
+    if (text && !a->conversion && !a->by_provider && attachment_text(a).n == 0)
+        return refuse(a, ERROR_ATTACHMENT_INVALID, field_of(a), "is empty but for a byte order mark", e);
+    a->characters = text ? limits_characters(attachment_text(a)) : 0;
     return 0;
 }
 

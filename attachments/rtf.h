@@ -110,10 +110,12 @@ struct rtf {
     /* of the paragraph */
     unsigned heading, list_level, lists;
     char marker[16]; /* empty: no list */
+    char number[12]; /* of a heading: "1.2"; empty: none */
     bool in_table, open;
     /* of the table */
     bool table, row, cell, dropped; /* that are open; the cell's text is not wanted */
     uint8_t cells[RTF_CELLS], cell_flags;
+    int32_t edges[RTF_CELLS]; /* where each of the cells ends, in twips */
     unsigned n_cells, cell_number;
     /* of the notes */
     struct buf notes, note_list; /* struct rtf_note */

@@ -30,6 +30,8 @@ static void open_cell(struct rtf *r)
         markup_cell_above(r->m, cell_width(r));
     else
         markup_cell(r->m, cell_width(r), 1);
+    if (r->cell_number < r->n_cells)
+        markup_cell_edges(r->m, &r->edges[r->cell_number], cell_width(r));
 }
 
 static void end_paragraph(struct rtf *r)
@@ -47,6 +49,7 @@ static void end_cell(struct rtf *r)
     if (!r->dropped)
         markup_cell_end(r->m);
     r->cell = r->dropped = false;
+    r->marker[0] = r->number[0] = '\0'; /* a cell's end is its last paragraph's */
     r->cell_number++;
 }
 
@@ -99,10 +102,14 @@ static void begin_paragraph(struct rtf *r)
         else
             leave_lists(r, 0);
     }
-    if (r->heading)
+    if (r->heading) {
         markup_begin(r->m, MARKUP_HEADING, r->heading);
-    else
+        markup_text(r->m, span_str(r->number), 0);
+        markup_text(r->m, span_of(" ", r->number[0] != '\0'), 0);
+    } else {
         markup_begin(r->m, MARKUP_PARAGRAPH, 0);
+    }
+    r->number[0] = '\0';
     r->open = true;
 }
 
@@ -121,10 +128,12 @@ static void set_cell_flag(struct rtf *r, unsigned flag)
     r->cell_flags = (uint8_t)(r->cell_flags | flag);
 }
 
-static void define_cell(struct rtf *r)
+static void define_cell(struct rtf *r, long edge)
 {
-    if (r->n_cells < RTF_CELLS)
+    if (r->n_cells < RTF_CELLS) {
+        r->edges[r->n_cells] = (int32_t)edge; /* of at most RTF_PARAMETER digits */
         r->cells[r->n_cells++] = r->cell_flags;
+    }
     r->cell_flags = 0;
 }
 
@@ -133,7 +142,7 @@ void rtf_block(struct rtf *r, const struct rtf_word *w, long n)
     switch (w->action) {
     case RTF_PARAGRAPH:
         end_paragraph(r);
-        r->marker[0] = '\0';
+        r->marker[0] = r->number[0] = '\0';
         return;
     case RTF_LINE:
         if (r->open)
@@ -163,7 +172,7 @@ void rtf_block(struct rtf *r, const struct rtf_word *w, long n)
         set_cell_flag(r, w->arg);
         return;
     case RTF_CELL_DEFINED:
-        define_cell(r);
+        define_cell(r, n);
         return;
     case RTF_CELL:
         end_cell(r);
@@ -182,7 +191,8 @@ void rtf_block(struct rtf *r, const struct rtf_word *w, long n)
     }
 }
 
-/* "1.", "2)" and the like are numbers; letters stay beside a dash; everything else is a bullet. */
+/* "1.", "2)" and the like are numbers; letters stay beside a dash; everything else is a bullet.
+ * A heading keeps its number as it is printed. */
 void rtf_take_marker(struct rtf *r)
 {
     char text[12];
@@ -199,6 +209,7 @@ void rtf_take_marker(struct rtf *r)
         snprintf(r->marker, sizeof r->marker, "%.*s.", (int)digits, text);
     else
         snprintf(r->marker, sizeof r->marker, letters ? "- %s" : "-", text);
+    snprintf(r->number, sizeof r->number, "%s", digits || letters ? text : "");
     buf_reset(&r->caught);
 }
 

@@ -8,9 +8,9 @@ enum inside { NOTHING, VALUE, FORMULA, INLINE };
 struct reader {
     struct sheet *sheet;
     struct sheet_book *book;
-    uint32_t row;    /* of the open row, from 0; the next one is one more */
+    uint32_t row;    /* of the open row, from 0; UINT32_MAX before the first, which two more make number 1 */
     uint32_t column; /* of the next cell without a reference */
-    bool in_row, in_cell, has_value;
+    bool in_cell, has_value;
     enum inside inside;
     unsigned phonetic, fallback; /* open ones */
     /* Of the open cell: */
@@ -56,12 +56,11 @@ static int no_cell(struct reader *r, const char *text)
 static int open_row(struct reader *r, const char *const *attributes)
 {
     const char *number = xml_attribute(attributes, "r");
-    unsigned long n = number ? strtoul(number, NULL, 10) : r->row + (r->in_row ? 2u : 1u);
+    unsigned long n = number ? strtoul(number, NULL, 10) : (uint32_t)(r->row + 2u);
     if (n == 0 || n > SHEET_ROWS)
         return no_cell(r, number ? number : "beyond the last row");
     r->row = (uint32_t)n - 1;
     r->column = 0;
-    r->in_row = true;
     return 0;
 }
 

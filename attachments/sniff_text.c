@@ -114,6 +114,24 @@ static bool is_utf16(struct span b)
     return true;
 }
 
+static bool is_html(struct span b)
+{
+    return root_is(b, "<!doctype html") || root_is(b, "<html");
+}
+
+/* The same in UTF-16: of its beginning, what is not ASCII is of no matter. */
+static bool is_wide_html(struct span b)
+{
+    char first[1024];
+    size_t n = 0;
+    bool big = HAS(b, 0, "\xfe\xff");
+    for (size_t i = 2; i + 1 < b.n && n < sizeof first; i += 2) {
+        uint64_t unit = number(b, i, 2, big);
+        first[n++] = unit < 0x80 ? (char)unit : '?';
+    }
+    return is_html(span_of(first, n));
+}
+
 bool sniff_encoded(struct span b, struct span name, struct media *out)
 {
     bool wide = is_utf16(b);
@@ -121,7 +139,7 @@ bool sniff_encoded(struct span b, struct span name, struct media *out)
         return false;
     if (sniff_named(name, out) && strcmp(out->type, "text/markdown") != 0)
         ;
-    else if (!wide && (root_is(b, "<!doctype html") || root_is(b, "<html")))
+    else if (wide ? is_wide_html(b) : is_html(b))
         *out = media(MEDIA_DOCUMENT, "text/html", "an HTML page");
     else if (wide)
         *out = media(MEDIA_DOCUMENT, "text/plain", "text in UTF-16");
@@ -137,7 +155,7 @@ struct media sniff_text(struct span b, struct span name)
     struct media found;
     if (root_is(b, "<svg"))
         return media(MEDIA_TEXT, "image/svg+xml", "an SVG drawing");
-    if (root_is(b, "<!doctype html") || root_is(b, "<html"))
+    if (is_html(b))
         return media(MEDIA_DOCUMENT, "text/html", "an HTML page");
     if (HAS(b, 0, "BEGIN:VCALENDAR"))
         return media(MEDIA_TEXT, "text/calendar", "a calendar");

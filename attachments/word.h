@@ -119,6 +119,7 @@ struct word_note {
     bool end;
     long id;
     unsigned number; /* in the text */
+    bool there;      /* its text was found */
 };
 
 struct word {

@@ -9,20 +9,21 @@ static struct word_note *notes(struct word *w)
     return (struct word_note *)(void *)(w->notes.data + w->notes.start);
 }
 
-static unsigned number_of(struct word *w, bool end, long id)
+static struct word_note *find(struct word *w, bool end, long id)
 {
     size_t n = w->notes.n / sizeof(struct word_note);
     for (size_t i = 0; i < n; i++)
         if (notes(w)[i].id == id && notes(w)[i].end == end)
-            return notes(w)[i].number;
-    return 0;
+            return &notes(w)[i];
+    return NULL;
 }
 
 void word_note_reference(struct word *w, bool end, const char *id)
 {
-    struct word_note note = {end, id ? strtol(id, NULL, 10) : 0, 0};
-    unsigned number = number_of(w, end, note.id);
-    if (!number) {
+    struct word_note note = {.end = end, .id = id ? strtol(id, NULL, 10) : 0};
+    const struct word_note *known = find(w, end, note.id);
+    unsigned number = known ? known->number : 0;
+    if (!known) {
         note.number = number = markup_note_next(w->m);
         if (buf_addn(&w->notes, &note, sizeof note))
             extraction_fail(w->x, RENDER_LIMIT, "has more than %d notes.", WORD_NOTES);
@@ -37,10 +38,11 @@ static int note(void *user, const struct xml_node *node)
     char marker[24];
     if (!node->name || !id || (type && strcmp(type, "normal") != 0)) /* others are lines above the notes */
         return 0;
-    unsigned number = number_of(w, !strcmp(node->name, "endnote"), strtol(id, NULL, 10));
-    if (!number)
+    struct word_note *found = find(w, !strcmp(node->name, "endnote"), strtol(id, NULL, 10));
+    if (!found)
         return 0;
-    snprintf(marker, sizeof marker, "[^%u]:", number);
+    found->there = true;
+    snprintf(marker, sizeof marker, "[^%u]:", found->number);
     markup_item(w->m, marker);
     int answer = word_flow(w, node);
     markup_leave(w->m);
@@ -76,9 +78,21 @@ static int part(struct word *w, const struct office_relations *document, const c
     return xml_units(w->archive, r->target, container, unit, w);
 }
 
+/* A note that the text names and the document does not hold would be lost unseen. */
+static int check(struct word *w)
+{
+    size_t n = w->notes.n / sizeof(struct word_note);
+    for (size_t i = 0; i < n; i++)
+        if (!notes(w)[i].there)
+            return extraction_fail(w->x, RENDER_INVALID, "is damaged: the text of its %s %ld is missing.",
+                                   notes(w)[i].end ? "endnote" : "footnote", notes(w)[i].id);
+    return 0;
+}
+
 int word_notes(struct word *w, const struct office_relations *document)
 {
-    if (part(w, document, "footnotes", "footnotes", note) || part(w, document, "endnotes", "endnotes", note))
+    if (part(w, document, "footnotes", "footnotes", note) ||
+        part(w, document, "endnotes", "endnotes", note) || check(w))
         return -1;
     return part(w, document, "comments", "comments", comment);
 }

@@ -282,6 +282,8 @@ static int in_run(struct runs *r, const struct xml_node *node, unsigned look)
             const char *type = xml_get(c, "type");
             if (!type || strcmp(type, "page") != 0)
                 markup_break(w->m);
+            else /* a new page in the middle of a sentence parts two words all the same */
+                markup_text(w->m, w->flow.code ? SPAN_LIT("\n") : SPAN_LIT(" "), look);
         } else if (!strcmp(c->name, "noBreakHyphen"))
             markup_text(w->m, SPAN_LIT("-"), look);
         else if (!strcmp(c->name, "sym"))

@@ -154,17 +154,21 @@ void placing_joined(struct placing *p, bool more)
 
 /* ---- refusals ---- */
 
-enum { NAME_SHOWN = 120, NAME_SHORT = 16 };
+enum { NAME_SHOWN = 120, NAME_SHORT = 16, NAME_IN_MESSAGE = 60 };
 
-/* Appends at most so many bytes of a name, cut between characters. */
+/* At most so many bytes of a name, cut between characters. */
+static size_t cut_name(struct span name, size_t most)
+{
+    if (name.n <= most)
+        return name.n;
+    while (most && ((unsigned char)name.p[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 static void add_name(struct span name, size_t most, struct buf *out)
 {
-    if (name.n > most) {
-        name.n = most;
-        while (name.n && ((unsigned char)name.p[name.n] & 0xc0) == 0x80)
-            name.n--;
-    }
-    if (json_escape(name, out) < 0)
+    if (json_escape(span_of(name.p, cut_name(name, most)), out) < 0)
         out->over = true;
 }
 
@@ -188,18 +192,34 @@ static bool add_details(const struct place_request *r, const struct place_item *
     return fits;
 }
 
+/* `attachments[1] ("clip.mp4")`; without a name when it has only the one made from its place. */
+static void write_place(const struct place_item *item, struct buf *out)
+{
+    char made[48];
+    snprintf(made, sizeof made, "attachment-%zu", item->index + 1);
+    if (item->index == SIZE_MAX)
+        buf_adds(out, "A forwarded attachment");
+    else
+        buf_printf(out, "attachments[%zu]", item->index);
+    if (item->name.n == 0 || span_is(item->name, made))
+        return;
+    size_t n = cut_name(item->name, NAME_IN_MESSAGE);
+    buf_printf(out, " (\"%.*s\")", (int)n, item->name.p);
+}
+
 /* "openai cannot carry video/mp4." */
 static int refuse(const struct place_request *r, const struct place_item *item, const char *verb,
                   const char *condition, struct error *e)
 {
-    char which[64] = "A forwarded attachment";
+    struct buf which;
     int type = (int)(item->media_type.n < NAME_SHOWN ? item->media_type.n : NAME_SHOWN);
-    if (item->index != SIZE_MAX)
-        snprintf(which, sizeof which, "attachments[%zu]", item->index);
+    buf_init(&which, 256);
+    write_place(item, &which);
     error_set(
         e, ERROR_ATTACHMENT_UNSUPPORTED,
         "%s: %.64s %s %.*s%s. Attach its content as text, or use a provider that takes this media type.",
-        which, r->provider, verb, type, item->media_type.n ? item->media_type.p : "", condition);
+        buf_cstr(&which), r->provider, verb, type, item->media_type.n ? item->media_type.p : "", condition);
+    buf_free(&which);
     if (!add_details(r, item, NAME_SHOWN, e)) /* control characters take up six times their room */
         add_details(r, item, NAME_SHORT, e);
     return -1;

@@ -83,7 +83,7 @@ static void stop_others(struct attach_job *j)
 void attach_prepare_fail(struct preparation *p, const struct error *e)
 {
     struct attach_job *j = p->job;
-    char place[128];
+    char place[ATTACHMENT_PLACE];
     if (j->failed)
         return;
     j->failed = true;

@@ -79,7 +79,7 @@ static int read_text(struct attachment *a, int fd, uint64_t n)
 /* What a child wrote is as hostile as what it read. */
 int conversion_read(struct attachment *a, int fd, uint64_t n, struct span transcript, struct error *e)
 {
-    char place[128];
+    char place[ATTACHMENT_PLACE];
     bool parts = strcmp(a->conversion->format, EXTRACT_PARTS) == 0;
     buf_init(&a->text, EXTRACT_TEXT);
     if ((parts ? read_parts(a, fd, n, transcript) : read_text(a, fd, n)) == 0) {
@@ -127,7 +127,7 @@ static enum error_code code_of(enum render_job_outcome outcome)
 
 void conversion_refused(struct attachment *a, const struct render_result *r, struct error *e)
 {
-    char place[128];
+    char place[ATTACHMENT_PLACE];
     const char *reason = reason_of(a, r);
     size_t n = strlen(reason);
     a->decision = ATTACHMENT_REFUSED;

@@ -205,8 +205,8 @@ describe('attachments', { timeout: 120_000 }, () => {
 
     it('B.3: a document that cannot be read is refused by its place, with what to do', async () => {
         const refusals = [
-            [pdf(''), /^attachments\[1\]: it has no text layer.*handling: native/],
-            [Buffer.from('%PDF-1.7\nnothing of the kind'), /^attachments\[1\]: it is damaged.*handling: native/],
+            [pdf(''), /^attachments\[1\] \("bad\.pdf"\): it has no text layer.*handling: native/],
+            [Buffer.from('%PDF-1.7\nnothing of the kind'), /^attachments\[1\] \("bad\.pdf"\): it is damaged.*handling: native/],
         ];
         for (const [data, message] of refusals) {
             const reply = await ask('openai-chat', 'q', { attachments: [attached('good.pdf', pdf('good')), attached('bad.pdf', data)] });

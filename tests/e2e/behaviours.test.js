@@ -319,7 +319,7 @@ describe('behaviours', { timeout: 300_000 }, () => {
         assert.ok(!raw().includes('image_url'));
         const cases = [
             [{ path: 'login.png', data: base64(PNG) }, /^attachments\[0\]: exactly one/],
-            [{ name: 'a' }, /^attachments\[0\]: exactly one/],
+            [{ name: 'a' }, /^attachments\[0\] \("a"\): exactly one/],
             [{ path: 'login.png', handling: 'raw' }, /^attachments\[0\]\.handling/],
             [{ path: 'login.png', type: 'image/png' }, /^attachments\[0\]\.type: .*bytes/],
             [{ path: 'login.png', media_type: 'image/png' }, /^attachments\[0\]\.media_type: there is no such field/],
@@ -360,7 +360,7 @@ describe('behaviours', { timeout: 300_000 }, () => {
             const reply = await refused([{ path }]);
             assert.equal(reply.status, 422, path);
             assert.equal(reply.code, 'ATTACHMENT_FORBIDDEN_PATH', `${path}: ${reply.message}`);
-            assert.match(reply.message, /^attachments\[0\]\.path: it/);
+            assert.match(reply.message, /^attachments\[0\]\.path \(".+"\): it/);
         }
         for (const path of ['', 'a\0b']) assert.equal((await refused([{ path }])).status, 422);
         assert.equal((await refused([{ path: 'nothing.png' }])).code, 'ATTACHMENT_NOT_FOUND');

@@ -108,7 +108,7 @@ describe('films and recordings', { timeout: 240_000 }, () => {
             assert.equal((await ask('openai-chat', name, film)).status, 200);
             const reply = await ask('openai-chat', name, film.subarray(0, film.length >> 1));
             assert.equal(reply.status, 422, reply.text);
-            assert.match(reply.text, /attachments\[0\]: it is cut off/);
+            assert.match(reply.text, new RegExp(`attachments\\[0\\] \\(\\\\"${name}\\\\"\\): it is cut off`));
         }
     });
     it('what claims to be a film or a recording and is none is refused by name', async () => {
@@ -117,7 +117,7 @@ describe('films and recordings', { timeout: 240_000 }, () => {
         for (const [name, data] of Object.entries({ 'broken.mp4': broken, 'broken.mp3': Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\0'), Buffer.alloc(999, 7)]) })) {
             const reply = await ask('openai-chat', name, data);
             assert.equal(reply.status, 422, reply.text);
-            assert.match(reply.text, /attachments\[0\]: it .*ATTACHMENT_INVALID/);
+            assert.match(reply.text, new RegExp(`attachments\\[0\\] \\(\\\\"${name}\\\\"\\): it .*ATTACHMENT_INVALID`));
         }
         assert.equal(received.length, 0);
     });

@@ -147,7 +147,7 @@ describe('uploads, transcripts, error sink', { timeout: 180_000 }, () => {
             const counted = await metric(line);
             const reply = await ask('moonshot', [native(pdf(), 'inv.pdf')]);
             assert.deepEqual([reply.status, reply.error.code], [want, code], `${status} ${body}`);
-            assert.match(reply.error.message, /^attachments\[0\]: moonshot/);
+            assert.match(reply.error.message, /^attachments\[0\] \("inv\.pdf"\): moonshot/);
             assert.ok(!reply.error.message.includes('key-a'), reply.error.message);
             assert.equal(await metric(line), counted + 1);
             assert.equal((await record(reply.consult)).attachments[0].reason, code);
@@ -276,7 +276,7 @@ describe('uploads, transcripts, error sink', { timeout: 180_000 }, () => {
             }
             const broken = await ask('openai-chat', [{ data: Buffer.from('OggS\0\x02 no more than this').toString('base64'), name: 'x.ogg' }]);
             assert.deepEqual([broken.status, broken.error.code], [422, 'ATTACHMENT_INVALID'], broken.text);
-            assert.match(broken.error.message, /^attachments\[0\]: it/);
+            assert.match(broken.error.message, /^attachments\[0\] \("x\.ogg"\): it/);
         } finally {
             rmSync(folder, { recursive: true });
         }
@@ -313,7 +313,7 @@ describe('uploads, transcripts, error sink', { timeout: 180_000 }, () => {
             upstream.transcript = [500, ''];
             const failed = await attach('a.mp4');
             assert.deepEqual([failed.status, failed.error.code], [502, 'UPSTREAM_INVALID'], failed.text);
-            assert.match(failed.error.message, /^attachments\[0\]: openai/);
+            assert.match(failed.error.message, /^attachments\[0\] \(".+"\): openai/);
         } finally {
             rmSync(folder, { recursive: true });
         }

@@ -53,6 +53,8 @@ static void a4_sizes(void **state)
         {"[{\"type\":\"a\",\"content\":\"1\"},{\"data\":\"MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=\"}]",
          "{\"total_characters\":21,\"limit_characters\":20,\"largest_attachment\":{\"type\":\"text/"
          "plain\",\"characters\":20}}"},
+        /* a byte order mark is no character */
+        {"[{\"data\":\"77u/MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=\"}]", NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -91,6 +93,8 @@ static void a4_message(void **state)
     assert_string_equal(text, "999");
 }
 
+#define UMLAUTS "ääääääääää"
+
 /* Of the bytes alone, whatever the name says. */
 static void b4_what_goes(void **state)
 {
@@ -111,11 +115,21 @@ static void b4_what_goes(void **state)
         {"[{\"data\":\"AAEC\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED, "application/octet-stream"},
         {"[{\"data\":\"Y2Fm6Q==\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED, "must be UTF-8"},
         {"[{\"data\":\"\"}]", NULL, ERROR_ATTACHMENT_INVALID, "attachments[0].data: it is empty"},
+        {"[{\"data\":\"77u/\"}]", NULL, ERROR_ATTACHMENT_INVALID, "it is empty but for a byte order mark"},
         {"[{\"data\":\"a\"}]", NULL, ERROR_ATTACHMENT_INVALID, "attachments[0].data"},
         {"[{\"data\":\"aGVsbG8=x\"}]", NULL, ERROR_ATTACHMENT_INVALID, "base64"},
         {"[{\"path\":\"a\"}]", NULL, ERROR_ATTACHMENT_NOT_FOUND, "attachments[0].path"},
         {"[{\"path\":\"../a\"}]", NULL, ERROR_ATTACHMENT_FORBIDDEN_PATH, "attachments[0].path"},
         {"[{\"path\":\"\"}]", NULL, ERROR_ATTACHMENT_INVALID, "attachments[0].path"},
+        {"[{\"data\":\"AAEC\",\"name\":\"scan.x\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED,
+         "attachments[0] (\"scan.x\"): it is"},
+        {"[{\"data\":\"AAEC\"}]", NULL, ERROR_ATTACHMENT_UNSUPPORTED, "attachments[0]: it is"},
+        {"[{\"data\":\"\",\"name\":\"scan.x\"}]", NULL, ERROR_ATTACHMENT_INVALID,
+         "attachments[0].data (\"scan.x\"): it is empty"},
+        {"[{\"path\":\"d/a.x\"}]", NULL, ERROR_ATTACHMENT_NOT_FOUND, "attachments[0].path (\"a.x\"): it"},
+        /* of a long name the beginning, in whole characters */
+        {"[{\"data\":\"AAEC\",\"name\":\"x" UMLAUTS UMLAUTS UMLAUTS UMLAUTS "\"}]", NULL,
+         ERROR_ATTACHMENT_UNSUPPORTED, "(\"x" UMLAUTS UMLAUTS "äääääääää\"): it is"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -68,6 +68,11 @@ static void b3_beginnings(void **state)
             "a\0,\0",
             "a.csv", MEDIA_DOCUMENT, "text/csv"),
         ROW("\xff\xfe"
+            " \0<\0h\0t\0m\0l\0>\0\xe9\0",
+            "", MEDIA_DOCUMENT, "text/html"),
+        ROW("\xfe\xff\0<\0!\0D\0O\0C\0T\0Y\0P\0E\0 \0h\0t\0m\0l\0>", "a.txt", MEDIA_DOCUMENT, "text/html"),
+        ROW("\xfe\xff\0<\0h\0t\0m\0l\0x", "", MEDIA_DOCUMENT, "text/plain"),
+        ROW("\xff\xfe"
             "a\0\1\0",
             "a.csv", MEDIA_OTHER, "application/octet-stream"),
         ROW("\xff\xfe"

@@ -200,6 +200,9 @@ static void emphasis(void **state)
         {BODY(P("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:softHyphen/"
                 "><w:br w:type=\"page\"/></w:r>")),
          "a b  \nc-\n"},
+        {BODY(P("<w:r><w:t>one</w:t><w:br w:type=\"page\"/><w:t>two</w:t></w:r>") P(
+             "<w:r><w:br w:type=\"page\"/></w:r>") P("<w:r><w:br w:type=\"page\"/><w:t>three</w:t></w:r>")),
+         "one two\n\nthree\n"},
         {BODY(P("<w:r><w:sym w:font=\"Wingdings\" w:char=\"F0FE\"/><w:t> done </w:t><w:sym w:font=\"Symbol\" "
                 "w:char=\"F061\"/></w:r>")),
          "[x] done α\n"},
@@ -253,6 +256,8 @@ static void emphasis_by_style(void **state)
          "<w:style w:type=\"character\" w:default=\"true\" "
          "w:styleId=\"C\"><w:rPr><w:strike/></w:rPr></w:style>"
          "</w:styles>"},
+        {"word/charts/chart1.xml", chart},
+        {"word/comments.xml", "<w/>"},
         {NULL, NULL}};
     expect_text(&extract_docx_ops, defaults, "***~~by default~~* ~~not~~**\n");
 }
@@ -519,12 +524,21 @@ static void hostile_documents_are_refused(void **state)
          "<!DOCTYPE d [<!ENTITY x SYSTEM "
          "\"file:///etc/passwd\">]><w:document><w:body><w:p>&x;</w:p></w:body></w:document>"},
         {NULL, NULL}};
+    static const struct part note[] = {
+        {"word/document.xml", BODY(P(T("a") "<w:r><w:footnoteReference w:id=\"7\"/></w:r>"))}, {NULL, NULL}};
+    static const struct part remarks[] = {{"word/document.xml", BODY(P(T("a")))},
+                                          {"word/_rels/document.xml.rels",
+                                           "<Relationships><Relationship Id=\"r\" Type=\"x/comments\" "
+                                           "Target=\"comments.xml\"/></Relationships>"},
+                                          {NULL, NULL}};
     const struct {
         const struct part *parts;
         const char *says;
     } cases[] = {{wrong, "is no docx file: word/document.xml is missing."},
-                 {entity, "declares a document type (DTD)"}};
-    for (size_t i = 0; i < 2; i++) {
+                 {entity, "declares a document type (DTD)"},
+                 {note, "is damaged: the text of its footnote 7 is missing."},
+                 {remarks, "is damaged: word/comments.xml is missing."}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pack(&zip, cases[i].parts);
         expect_refusal(&extract_docx_ops, buf_span(&zip), RENDER_INVALID, cases[i].says);
         buf_free(&zip);

@@ -70,6 +70,8 @@ static void encodings(void **state)
     HTML("<p>caf\xc3\xa9<meta charset=windows-1251>", "café\n"); /* valid UTF-8 is UTF-8 */
     HTML("\xff\xfe<\0p\0>\0\xe9\0", "é\n");
     HTML("a\0b", "a b\n");
+    HTML("<p>it&#146;s &#128;5 &#x96; &#169; \xc3\x82\xc2\x80 &#129;.", "it’s €5 – © Â€ \xef\xbf\xbd.\n");
+    HTML("<label>Name</label><input value=Bob><input type=submit value=Send>.", "Name Bob Send .\n");
 }
 
 static void repeat(struct buf *b, const char *text, size_t n)

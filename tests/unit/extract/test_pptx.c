@@ -265,6 +265,13 @@ static void hostile_documents_are_refused(void **state)
                                          {NULL, NULL}};
     refuse(wrong, RENDER_INVALID, "is no pptx file: ppt/presentation.xml is missing.");
     refuse(missing, RENDER_INVALID, "is damaged: slide 1 is missing.");
+    static const struct part notes[] = {
+        {"ppt/presentation.xml", SHOW(ID("1"))},
+        {"ppt/_rels/presentation.xml.rels", RELS(REL("r1", "slide", "s.xml", ""))},
+        {"ppt/s.xml", "<p:sld xmlns:p=\"p\"/>"},
+        {"ppt/_rels/s.xml.rels", RELS(REL("r1", "notesSlide", "n.xml", ""))},
+        {NULL, NULL}};
+    refuse(notes, RENDER_INVALID, "is damaged: ppt/n.xml is missing.");
     refuse(empty, RENDER_INVALID, "has no slides.");
     refuse(entity, RENDER_INVALID, "declares a document type (DTD)");
     repeated("<p:sld xmlns:p=\"p\"><p:cSld><p:spTree>", "<p:sp/>", 5000, "</p:spTree></p:cSld></p:sld>",

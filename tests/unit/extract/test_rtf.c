@@ -46,6 +46,41 @@ static void lists(void **state)
         "- one\n    1. deep\n- two\n\nafter\n");
 }
 
+static void numbers_of_headings(void **state)
+{
+    (void)state;
+    RTF("{\\stylesheet{\\s1 heading 1;}}\\pard{\\listtext 1.2\\tab}\\s1 "
+        "Scope\\par{\\listtext\\'b7\\tab}Goals\\par\\pard "
+        "text",
+        "# 1.2 Scope\n\n# Goals\n\ntext\n");
+}
+
+/* Cells that reach across columns of other rows have no word for it: they end further to the right. */
+static void wide_cells(void **state)
+{
+    (void)state;
+    RTF("\\trowd\\cellx800\\cellx1800\\intbl Wide\\cell C\\cell\\row"
+        "\\trowd\\clvmgf\\cellx400\\cellx796\\cellx1800\\intbl R\\cell 1\\cell 2\\cell\\row"
+        "\\trowd\\clvmrg\\cellx400\\cellx1805\\intbl\\cell both\\cell\\row"
+        "\\trowd\\cellx400\\intbl short\\cell\\row\\pard",
+        "| Wide | Wide | C |\n| --- | --- | --- |\n| R | 1 | 2 |\n| R | both | both |\n| short |  |  |\n");
+    /* Merged from above by column, not by place. */
+    RTF("\\trowd\\cellx100\\cellx200\\cellx300\\intbl a\\cell b\\cell c\\cell\\row"
+        "\\trowd\\cellx200\\clvmrg\\cellx300\\intbl d\\cell\\cell\\row\\pard",
+        "| a | b | c |\n| --- | --- | --- |\n| d | d | c |\n");
+    /* Edges out of order, or none: by place. */
+    RTF("\\trowd\\cellx300\\cellx200\\intbl a\\cell b\\cell\\row\\trowd\\cellx100\\intbl c\\cell "
+        "d\\cell\\row\\pard",
+        "| a | b |\n| --- | --- |\n| c | d |\n");
+}
+
+static void a_list_in_a_cell_ends_with_it(void **state)
+{
+    (void)state;
+    RTF("\\trowd\\cellx100\\intbl{\\listtext\\'b7\\tab}x\\cell\\row\\pard after",
+        "| x |\n| --- |\n\nafter\n");
+}
+
 static void tables(void **state)
 {
     (void)state;
@@ -156,6 +191,9 @@ int main(void)
         cmocka_unit_test(looks),
         cmocka_unit_test(lists),
         cmocka_unit_test(tables),
+        cmocka_unit_test(wide_cells),
+        cmocka_unit_test(a_list_in_a_cell_ends_with_it),
+        cmocka_unit_test(numbers_of_headings),
         cmocka_unit_test(fields_pictures_notes),
         cmocka_unit_test(what_is_no_text_is_left_out),
         cmocka_unit_test(headers_are_left_out),

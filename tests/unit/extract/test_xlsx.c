@@ -75,6 +75,8 @@ static void values_by_type(void **state)
                                  NUM("G1", "0", "12345678901234567"))) END,
            "| 1200.5 | 0.1 | 1e+20 | 0 | 3 | 7 | 1.23456789012346e+16 |\n| --- | --- | --- | --- | --- | --- "
            "| --- |\n");
+    expect(DATA("<row><c><v>1</v></c></row><row r='3'><c><v>3</v></c></row><row><c><v>4</v></c></row>") END,
+           "| 1 |\n| --- |\n\n| 3 |\n| --- |\n| 4 |\n");
     expect(DATA(ROW("1", "<c><v>1</v></c><c><v>2</v></c>") "<row><c><v>3</v></c></row>") END,
            "| 1 | 2 |\n| --- | --- |\n| 3 |  |\n");
 }

@@ -385,11 +385,11 @@ static void test_refusals(void **state)
         const char *message;
     } table[] = {
         {API_OLLAMA, "ollama", FILE_ITEM("application/pdf", "x", "a"),
-         "attachments[0]: my-provider cannot carry application/pdf."},
+         "attachments[0] (\"a\"): my-provider cannot carry application/pdf."},
         {API_OPENAI_CHAT, "moonshot", FILE_ITEM("application/pdf", "x", "a"),
-         "attachments[0]: my-provider takes application/pdf only as an uploaded file"},
+         "attachments[0] (\"a\"): my-provider takes application/pdf only as an uploaded file"},
         {API_OPENAI_CHAT, "openai", FILE_ITEM("text/plain", "\xff", "a"),
-         "attachments[0]: my-provider takes text/plain only as UTF-8 text"},
+         "attachments[0] (\"a\"): my-provider takes text/plain only as UTF-8 text"},
         {API_OPENAI_CHAT, "openai", FILE_ITEM("text/plain", "\xed\xa0\x80", "a"), "UTF-8"},
         {API_OPENAI_CHAT, "unheard-of", FILE_ITEM("image/png", "x", "a"), "cannot carry image/png."},
         {API_OPENAI_CHAT, "openai", {.media_type = {"", 0}}, "cannot carry"},
@@ -432,7 +432,7 @@ static void test_long_names(void **state)
         assert_true(json_document(span_str(e.details), &value));
         assert_true(json_member(value, "name", &value) && value.n % 2 == 0);
     }
-    assert_non_null(strstr(e.message, "A forwarded attachment: ollama"));
+    assert_non_null(strstr(e.message, "A forwarded attachment (\"\xc3\xa9"));
     memset(name, 1, sizeof name);
     item.name = span_of(name, sizeof name);
     assert_int_equal(place_check(&r, &item, &e), -1);
