@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "base/span.h"
 
-/* NULL with *e naming the file. Free with SSL_CTX_free. */
+/* NULL with *e saying "certificate FILE: why" or "key FILE: why", which also tells of a key with a passphrase
+ * or one that belongs to another certificate. Free with SSL_CTX_free. */
 SSL_CTX *tls_server_context(const char *certificate, const char *key, struct error *e) MUST_USE;
 /* A server-side SSL over a connected non-blocking socket, in accept state, buffers released when idle. NULL:
  * out of memory. */

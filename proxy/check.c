@@ -1,6 +1,7 @@
 #include "proxy/check.h"
 
 #include "providers/upload.h"
+#include "proxy/listen.h"
 
 enum { PRINTED_MOST = 8 << 20 };
 
@@ -64,9 +65,16 @@ static void print_sizes(const struct config *c, FILE *out)
 int check_run(const struct check_options *options, FILE *out, FILE *err)
 {
     struct config_error e;
+    struct error why;
     struct config *c = config_load(options->path, &e);
     if (!c) {
         fprintf(err, "%s\n", e.message);
+        return 1;
+    }
+    SSL_CTX **tls = listen_open_tls(c, &why);
+    if (!tls) {
+        fprintf(err, "%s: %s\n", options->path, why.message);
+        config_unref(c);
         return 1;
     }
     /* A comment, so that what is printed is a configuration again. */
@@ -85,6 +93,7 @@ int check_run(const struct check_options *options, FILE *out, FILE *err)
         print_keys(c, out);
         print_sizes(c, out);
     }
+    listen_close_tls(tls, c->nlisteners);
     config_unref(c);
     return 0;
 }

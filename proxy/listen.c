@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
+
 enum { BACKLOG = 4096 };
 
 /* A socket file that nobody listens on any more is what a killed process left behind. */
@@ -97,4 +99,26 @@ int listen_open(const struct config_address *address, bool share, uint16_t *port
         *port = bound_port(fd);
     freeaddrinfo(list);
     return fd;
+}
+
+SSL_CTX **listen_open_tls(const struct config *c, struct error *e)
+{
+    SSL_CTX **tls = xcalloc(c->nlisteners + 1, sizeof(SSL_CTX *));
+    for (size_t i = 0; i < c->nlisteners; i++) {
+        const struct config_listener *l = &c->listeners[i];
+        struct error why;
+        if (!l->certificate || !l->key || (tls[i] = tls_server_context(l->certificate, l->key, &why)))
+            continue;
+        error_set(e, ERROR_BAD_REQUEST, "listen[%zu].tls.%s", i, why.message);
+        listen_close_tls(tls, i);
+        return NULL;
+    }
+    return tls;
+}
+
+void listen_close_tls(SSL_CTX **tls, size_t n)
+{
+    for (size_t i = 0; tls && i < n; i++)
+        SSL_CTX_free(tls[i]);
+    xfree(tls);
 }

@@ -50,6 +50,7 @@ struct bound {
 
 struct master {
     struct config *config;
+    SSL_CTX **tls; /* of its listeners */
     const struct serve_options *options;
     struct metrics *metrics;
     struct bound *bound;
@@ -205,6 +206,7 @@ static void master_free(struct master *m)
     xfree(m->bound);
     xfree(m->slots);
     xfree(m->old);
+    listen_close_tls(m->tls, m->config->nlisteners);
     config_unref(m->config);
 }
 
@@ -228,16 +230,20 @@ static int run_worker(struct master *m, unsigned index)
 {
     int *fds = take_sockets(m, index);
     struct config *config = config_ref(m->config);
+    size_t nlisteners = config->nlisteners;
+    SSL_CTX **tls = m->tls;
     struct metrics *metrics = m->metrics;
     struct render_address renderers = m->renderers.address;
     sigset_t signals = m->signals;
+    m->tls = NULL;
     master_free(m);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* the terminal sends it to all; the master says when to end */
     sigprocmask(SIG_UNBLOCK, &signals, NULL);
-    int status = worker_run(index, config, fds, metrics, &renderers);
+    int status = worker_run(index, config, fds, tls, metrics, &renderers);
+    listen_close_tls(tls, nlisteners);
     xfree(fds);
     return status;
 }
@@ -439,8 +445,10 @@ static void reload(struct master *m)
     struct config *fresh = load_again(m);
     if (!fresh)
         return;
-    if (check_stores(fresh, &e) < 0 || bind_all(m, fresh, &e) < 0) {
+    SSL_CTX **tls = listen_open_tls(fresh, &e);
+    if (!tls || check_stores(fresh, &e) < 0 || bind_all(m, fresh, &e) < 0) {
         log_error("reload.refused", log_str("why", e.message), log_str("in_force", "the old configuration"));
+        listen_close_tls(tls, fresh->nlisteners);
         config_unref(fresh);
         return;
     }
@@ -452,8 +460,10 @@ static void reload(struct master *m)
             m->old[m->nold++] = m->slots[i].pid;
         }
     xfree(m->slots);
+    listen_close_tls(m->tls, m->config->nlisteners);
     config_unref(m->config);
     m->config = fresh;
+    m->tls = tls;
     log_set_level(fresh->log.level);
     log_listening(m);
     spawn_all(m);
@@ -518,7 +528,8 @@ int serve_run(struct config *config, const struct serve_options *options)
         log_error("start.failed", log_str("why", "no shared memory for the metrics"));
         goto out;
     }
-    if (check_stores(config, &e) < 0 || bind_all(&m, config, &e) < 0) {
+    m.tls = listen_open_tls(config, &e);
+    if (!m.tls || check_stores(config, &e) < 0 || bind_all(&m, config, &e) < 0) {
         log_error("start.failed", log_str("why", e.message));
         goto out;
     }

@@ -259,10 +259,9 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static int open_listeners(struct worker *w, const int *fds)
+static void open_listeners(struct worker *w, const int *fds, SSL_CTX *const *tls)
 {
     const struct config *c = w->config;
-    struct error e;
     w->listeners = xcalloc(c->nlisteners + 1, sizeof *w->listeners);
     for (size_t i = 0; i <= c->nlisteners; i++) {
         if (fds[i] < 0)
@@ -272,17 +271,12 @@ static int open_listeners(struct worker *w, const int *fds)
         l->fd = fds[i];
         l->admin = i == c->nlisteners;
         if (!l->admin) {
-            const struct config_listener *cl = &c->listeners[i];
-            l->proxy_protocol = cl->proxy_protocol;
-            if (cl->certificate && cl->key && !(l->tls = tls_server_context(cl->certificate, cl->key, &e))) {
-                log_error("listener.tls", log_str("why", e.message));
-                return -1;
-            }
+            l->proxy_protocol = c->listeners[i].proxy_protocol;
+            l->tls = tls[i];
         }
         event_assign(&l->on_accept, w->base, l->fd, EV_READ | EV_PERSIST, on_accept, l);
         event_add(&l->on_accept, NULL);
     }
-    return 0;
 }
 
 /* ---- start and end ---- */
@@ -458,10 +452,8 @@ static void stop_event(struct event *e)
 /* Also of a worker that did not come to its loop. */
 static void worker_end(struct worker *w)
 {
-    for (size_t i = 0; i < w->nlisteners; i++) {
+    for (size_t i = 0; i < w->nlisteners; i++)
         stop_event(&w->listeners[i].on_accept);
-        SSL_CTX_free(w->listeners[i].tls);
-    }
     w->draining = false; /* nothing is left to end */
     w->ended = true;
     give_up(w);
@@ -500,7 +492,8 @@ static void worker_end(struct worker *w)
     xfree(w);
 }
 
-static int worker_start(struct worker *w, const int *fds, const struct render_address *renderers)
+static int worker_start(struct worker *w, const int *fds, SSL_CTX *const *tls,
+                        const struct render_address *renderers)
 {
     if (open_stores(w) < 0)
         return -1;
@@ -512,11 +505,12 @@ static int worker_start(struct worker *w, const int *fds, const struct render_ad
                                 w->metrics);
     w->sentry = sentry_create(w);
     add_events(w);
-    return open_listeners(w, fds);
+    open_listeners(w, fds, tls);
+    return 0;
 }
 
-int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics,
-               const struct render_address *renderers)
+int worker_run(unsigned index, struct config *config, const int *fds, SSL_CTX *const *tls,
+               struct metrics *metrics, const struct render_address *renderers)
 {
     struct worker *w = xcalloc(1, sizeof *w);
     int status = 1;
@@ -529,7 +523,7 @@ int worker_run(unsigned index, struct config *config, const int *fds, struct met
     worker_out_reset(&w->out);
     w->now_ms = clock_mono_ms();
     buf_init(&w->decoded, 2 * LIMIT_READ);
-    if (worker_start(w, fds, renderers) < 0)
+    if (worker_start(w, fds, tls, renderers) < 0)
         goto out;
     log_info("worker.started", log_int("worker", index));
     event_base_dispatch(w->base);

@@ -95,10 +95,10 @@ struct worker {
 };
 
 /* Runs until it is told to end; the process's exit status. Takes over a reference to the configuration.
- * `fds`: one listening socket a configured listener, then the admin socket (-1: none). `renderers`: where
- * penstock-worker listens. */
-int worker_run(unsigned index, struct config *config, const int *fds, struct metrics *metrics,
-               const struct render_address *renderers);
+ * `fds`: one listening socket a configured listener, then the admin socket (-1: none). `tls`: of
+ * listen_open_tls. `renderers`: where penstock-worker listens. */
+int worker_run(unsigned index, struct config *config, const int *fds, SSL_CTX *const *tls,
+               struct metrics *metrics, const struct render_address *renderers);
 /* Empties the shared output room, leaving room for a chunk's length line in front of what comes next. */
 void worker_out_reset(struct buf *out);
 /* Frees what has died after this loop turn. */

@@ -1,9 +1,11 @@
 // Ending and reloading while streams run.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import { get } from 'node:https';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { BINARY, Penstock } from './penstock.js';
+import { BINARY, freePort, Penstock } from './penstock.js';
 import { ask, chunksOf, isAlive, textOf, until, workersOf } from './processes.js';
 import { Upstream, slowText } from './upstream.js';
 
@@ -118,6 +120,33 @@ describe('while streams run', { timeout: 180_000 }, () => {
         await reply.whole;
         check(reply, slowText('old').left);
         assert.equal(count(penstock.log(), '"reloaded"'), 0);
+    });
+
+    it('certificates that do not work change nothing, and a worker that is replaced meanwhile has the old ones', async () => {
+        const made = (name) => ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-keyout', `${name}.key`, '-out', `${name}.pem`];
+        await start('');
+        const port = await freePort();
+        const inFolder = (name) => `${penstock.folder}/${name}`;
+        for (const name of ['live', 'next']) execFileSync('openssl', made(inFolder(name)), { stdio: 'ignore' });
+        const secure = { secure: `  - {address: "127.0.0.1:${port}", tls: {certificate: ${inFolder('live.pem')}, key: ${inFolder('live.key')}}}\n` };
+        const answers = () =>
+            new Promise((resolve) => {
+                get(`https://127.0.0.1:${port}/healthz`, { rejectUnauthorized: false, agent: false }, (reply) => resolve(reply.resume().statusCode)).on('error', (error) => resolve(error.code));
+            });
+        await reload(secure);
+        await until('TLS answers', async () => typeof (await answers()) === 'number');
+        // As in the middle of a renewal: the certificate is new, the key is not.
+        copyFileSync(inFolder('next.pem'), inFolder('live.pem'));
+        penstock.child.kill('SIGHUP');
+        await until('refused', () => penstock.log().includes('"reload.refused"'));
+        assert.match(penstock.log(), /listen\[1\]\.tls\.key [^"]*live\.key: does not belong to the certificate/);
+        const [worker] = workersOf(penstock.child.pid);
+        process.kill(worker, 'SIGKILL');
+        await until('another worker', () => workersOf(penstock.child.pid).some((pid) => pid !== worker));
+        await until('TLS answers again', async () => typeof (await answers()) === 'number');
+        copyFileSync(inFolder('next.key'), inFolder('live.key'));
+        await reload(secure);
+        await until('TLS answers', async () => typeof (await answers()) === 'number');
     });
 
     it('a good configuration is for new requests; an old stream finishes under the old one', async () => {

@@ -19,11 +19,11 @@ export async function freePort() {
     return port;
 }
 
-const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', timeouts = '', providers = '', more = '', log = 'debug' }) => `state_dir: ${folder}/state
+const configuration = ({ folder, port, admin, upstream, closed, drain = '5s', timeouts = '', providers = '', more = '', secure = '', log = 'debug' }) => `state_dir: ${folder}/state
 workspace_root: ${folder}/workspace
 listen:
   - address: 127.0.0.1:${port}
-admin: {address: "127.0.0.1:${admin}"}
+${secure}admin: {address: "127.0.0.1:${admin}"}
 public_url: http://127.0.0.1:${port}
 default_provider: openai
 providers:
@@ -34,7 +34,7 @@ log: {level: ${log}}
 ${more}`;
 
 export class Penstock {
-    // `settings`: drain, more `timeouts` (each with a comma before it), lines of more `providers`, and `more` lines of configuration.
+    // `settings`: drain, more `timeouts` (each with a comma before it), lines of more `providers` and of more listeners (`secure`), and `more` lines of configuration.
     async start(upstreamUrl, settings = {}) {
         this.folder = mkdtempSync(join(tmpdir(), 'penstock-e2e-'));
         this.logFile = join(this.folder, 'log');

@@ -253,22 +253,56 @@ static void tls_not_spoken(void **state)
     secure_finish(&s);
 }
 
+/* The key again, with a passphrase. */
+static void lock_key(const char *from, const char *to)
+{
+    FILE *f = fopen(fixture_path(from), "r");
+    assert_non_null(f);
+    EVP_PKEY *key = PEM_read_PrivateKey(f, NULL, NULL, NULL);
+    fclose(f);
+    assert_non_null(key);
+    f = fopen(fixture_path(to), "w");
+    assert_non_null(f);
+    assert_int_equal(PEM_write_PrivateKey(f, key, EVP_aes_128_cbc(), NULL, 0, NULL, (void *)"secret"), 1);
+    fclose(f);
+    EVP_PKEY_free(key);
+}
+
 static void server_context_files(void **state)
 {
     (void)state;
-    struct error e;
-    SSL_CTX *c = tls_server_context("/nonexistent/cert.pem", fixture_path("right.key"), &e);
-    assert_null(c);
-    assert_non_null(strstr(e.message, "/nonexistent/cert.pem"));
-    c = tls_server_context(fixture_path("right.pem"), "/nonexistent/key.pem", &e);
-    assert_null(c);
-    assert_non_null(strstr(e.message, "/nonexistent/key.pem"));
-    c = tls_server_context(fixture_path("right.pem"), fixture_path("wrong.key"), &e);
-    assert_null(c);
-    assert_non_null(strstr(e.message, "wrong.key"));
-    c = tls_server_context(fixture_path("right.key"), fixture_path("right.key"), &e);
-    assert_null(c);
-    assert_non_null(strstr(e.message, "right.key"));
+    static const char garbage[] = "garbage.pem", locked[] = "locked.key", nowhere[] = "nowhere.pem";
+    const struct {
+        const char *certificate, *key, *said;
+    } rows[] = {
+        {nowhere, "right.key", "certificate %s/nowhere.pem: No such file or directory"},
+        {"right.pem", nowhere, "key %s/nowhere.pem: No such file or directory"},
+        {"", "right.key", "certificate %s/: is a directory"},
+        {"right.pem", "", "key %s/: is a directory"},
+        {garbage, "right.key", "certificate %s/garbage.pem: holds no certificate in PEM form"},
+        {"right.key", "right.pem", "certificate %s/right.key: holds no certificate in PEM form"},
+        {"right.pem", garbage, "key %s/garbage.pem: holds no private key in PEM form"},
+        {"right.pem", "right.pem", "key %s/right.pem: holds no private key in PEM form"},
+        {"right.pem", locked,
+         "key %s/locked.key: has a passphrase, which is not supported; store it without one"},
+        {"right.pem", "wrong.key", "key %s/wrong.key: does not belong to the certificate"},
+    };
+    FILE *f = fopen(fixture_path(garbage), "w");
+    assert_non_null(f);
+    fputs("garbage\n", f);
+    fclose(f);
+    lock_key("right.key", locked);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct error e;
+        char wanted[512];
+        assert_null(tls_server_context(fixture_path(rows[i].certificate), fixture_path(rows[i].key), &e));
+        const char *slot = strstr(rows[i].said, "%s");
+        snprintf(wanted, sizeof wanted, "%.*s%s%s", (int)(slot - rows[i].said), rows[i].said, fixture_folder,
+                 slot + 2);
+        assert_string_equal(e.message, wanted);
+    }
+    unlink(fixture_path(garbage));
+    unlink(fixture_path(locked));
 }
 
 /* http/1.1 out of several; a client that wants h2 alone is refused. */
