@@ -151,6 +151,8 @@ void render_wanted_free(struct render_wanted *w);
  * the name of a file, for which `made` says no. */
 bool rendered_lacks(const struct format *format, struct span source,
                     bool (*made)(void *arg, struct span name), void *arg);
+/* Whether the name of a file stands in the source, without regard to case, as the renderers look for it. */
+bool rendered_mentions(struct span source, const char *name);
 /* A clause from what a renderer said, which is not trusted: valid UTF-8 without control characters. */
 void render_clause(const struct format *format, const char *said, char out[LIMIT_ERROR_TEXT]);
 /* The drawn file's bytes; -1: it is none of that format, whatever the renderer says. */

@@ -90,3 +90,12 @@ bool rendered_lacks(const struct format *format, struct span source,
     }
     return false;
 }
+
+bool rendered_mentions(struct span source, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i + n <= source.n; i++)
+        if (strncasecmp(source.p + i, name, n) == 0)
+            return true;
+    return false;
+}

@@ -251,16 +251,6 @@ static enum flag make_image(struct workspace *w, const struct directive_parts *p
 
 enum { ASSETS = 16, ASSET_BYTES = 16 * 1024 * 1024 };
 
-/* Without regard to case, as the renderers look for it. */
-static bool names_file(struct span source, const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; i + n <= source.n; i++)
-        if (strncasecmp(source.p + i, name, n) == 0)
-            return true;
-    return false;
-}
-
 /* A picture that the source names and that this consult has made before: into the next asset. False: none. */
 static bool take_asset(const struct workspace *w, const char *name, struct span source,
                        struct rendered_asset *out)
@@ -268,7 +258,7 @@ static bool take_asset(const struct workspace *w, const char *name, struct span 
     char key[STORE_KEY], rest[sizeof "outbound/" + LIMIT_FILENAME];
     const char *dot = strrchr(name, '.');
     const struct format *format = dot ? format_find_binary(span_str(dot + 1)) : NULL;
-    if (!format || !span_starts(span_str(format->media_type), "image/") || !names_file(source, name))
+    if (!format || !span_starts(span_str(format->media_type), "image/") || !rendered_mentions(source, name))
         return false;
     snprintf(rest, sizeof rest, "outbound/%s", name);
     buf_init(&out->bytes, ASSET_BYTES);

@@ -30,8 +30,8 @@ struct extract {
     size_t bytes;                        /* of directives so far */
     unsigned n;                          /* directives so far */
     struct report report;
-    char (*names)[LIMIT_FILENAME + 1]; /* written by this run */
-    size_t nnames;
+    struct extract_file *files; /* written by this run */
+    size_t nfiles;
     struct later *later; /* made when the text is over */
     size_t nlater;
     struct extract_renders *renders; /* NULL until the first file that is drawn */
@@ -98,12 +98,23 @@ static int write_new(const char *path, struct span bytes)
     return -1;
 }
 
+/* By a file of the reply. */
+static bool is_given(void *arg, const char *name)
+{
+    const struct extract *x = arg;
+    for (size_t i = 0; i < x->nfiles; i++)
+        if (artifact_name_same(x->files[i].name, name))
+            return true;
+    return false;
+}
+
+/* By a file in the directory, or by one whose name differs but for case or accents. */
 static bool is_taken(void *arg, const char *name)
 {
     const struct extract *x = arg;
     struct stat st;
-    for (size_t i = 0; i < x->nnames; i++)
-        if (artifact_name_same(x->names[i], name))
+    for (size_t i = 0; i < x->nfiles; i++)
+        if (artifact_name_same(x->files[i].on_disk, name))
             return true;
     char *path = join_path(x->dir, name);
     bool taken = lstat(path, &st) == 0;
@@ -111,19 +122,24 @@ static bool is_taken(void *arg, const char *name)
     return taken;
 }
 
-/* Under the first free form of the name, which is then in `name`. */
+/* Under the first form of the name that the reply has not given yet, which is then in `name`, and on disk
+ * under the first that is free there. */
 static int write_artifact(struct extract *x, char name[LIMIT_FILENAME + 1], const struct format *format,
                           struct span bytes)
 {
     char *path = NULL;
+    struct extract_file file;
     int failed = x->no_dir ? -1 : make_directory(x, x->dir);
     x->no_dir = failed != 0;
     if (failed)
         return -1;
+    artifact_name_unique(name, is_given, x);
+    snprintf(file.name, sizeof file.name, "%s", name);
+    snprintf(file.on_disk, sizeof file.on_disk, "%s", name);
     for (unsigned again = 0; again < AGAIN; again++) { /* another program may take the name in between */
-        artifact_name_unique(name, is_taken, x);
+        artifact_name_unique(file.on_disk, is_taken, x);
         xfree(path);
-        path = join_path(x->dir, name);
+        path = join_path(x->dir, file.on_disk);
         failed = write_new(path, bytes);
         if (!failed || errno != EEXIST)
             break;
@@ -133,8 +149,8 @@ static int write_artifact(struct extract *x, char name[LIMIT_FILENAME + 1], cons
     } else {
         fprintf(stderr, "%swrote %s (%s, %zu bytes)\n", x->terminal ? CLEAR : "", path, format->name,
                 bytes.n);
-        x->names = xrealloc(x->names, (x->nnames + 1) * sizeof *x->names);
-        snprintf(x->names[x->nnames++], sizeof *x->names, "%s", name);
+        x->files = xrealloc(x->files, (x->nfiles + 1) * sizeof *x->files);
+        x->files[x->nfiles++] = file;
     }
     xfree(path);
     return failed;
@@ -197,8 +213,8 @@ static bool is_drawn(struct extract *x, const struct directive_parts *parts, con
 static bool is_written(void *arg, struct span name)
 {
     const struct extract *x = arg;
-    for (size_t i = 0; i < x->nnames; i++)
-        if (span_is_nocase(name, x->names[i]))
+    for (size_t i = 0; i < x->nfiles; i++)
+        if (span_is_nocase(name, x->files[i].name))
             return true;
     return false;
 }
@@ -224,7 +240,7 @@ static enum flag make_bytes(struct extract *x, const struct directive_parts *par
         return FLAG_NONE;
     t->lacks = t->lacks && strcmp(format->name, "zip") != 0; /* that one may mean a file of its own */
     enum flag flag =
-        extract_render(x->renders, parts, format, t->name, x->dir, x->names, x->nnames, bytes, t->why);
+        extract_render(x->renders, parts, format, t->name, x->dir, x->files, x->nfiles, bytes, t->why);
     bool ours = flag == FLAG_RENDER_FAILED || flag == FLAG_RENDER_TIMEOUT;
     if (!ours || format_find(span_str(format->name)) != format)
         return flag;
@@ -424,7 +440,7 @@ static int extract(struct extract *x, int fd, const char *name)
     buf_free(&x->plain);
     report_finish(&x->report);
     extract_renders_destroy(x->renders);
-    xfree(x->names);
+    xfree(x->files);
     return x->failed ? 1 : x->flagged ? 3 : 0;
 }
 

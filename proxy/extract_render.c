@@ -45,16 +45,16 @@ const struct rendered *extract_renders_formats(const struct extract_renders *r)
 
 /* ---- pictures that the source names ---- */
 
-static bool take_asset(const char *dir, const char *name, struct span source, struct rendered_asset *out)
+static bool take_asset(const char *dir, const struct extract_file *file, struct span source,
+                       struct rendered_asset *out)
 {
     struct buf path;
-    const char *dot = strrchr(name, '.');
+    const char *name = file->name, *dot = strrchr(name, '.');
     const struct format *format = dot ? format_find_binary(span_str(dot + 1)) : NULL;
-    if (!format || !span_starts(span_str(format->media_type), "image/") ||
-        !memmem(source.p, source.n, name, strlen(name)))
+    if (!format || !span_starts(span_str(format->media_type), "image/") || !rendered_mentions(source, name))
         return false;
-    buf_init(&path, strlen(dir) + strlen(name) + 2);
-    buf_printf(&path, "%s/%s", dir, name);
+    buf_init(&path, strlen(dir) + strlen(file->on_disk) + 2);
+    buf_printf(&path, "%s/%s", dir, file->on_disk);
     int fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t n = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     buf_init(&out->bytes, ASSET_BYTES);
@@ -117,14 +117,14 @@ static enum flag run(struct extract_renders *r, struct render_wanted *wanted, co
 
 enum flag extract_render(struct extract_renders *r, const struct directive_parts *parts,
                          const struct format *format, const char *filename, const char *dir,
-                         char (*names)[LIMIT_FILENAME + 1], size_t nnames, struct buf *bytes,
+                         const struct extract_file *files, size_t nfiles, struct buf *bytes,
                          char why[LIMIT_ERROR_TEXT])
 {
     struct rendered_asset *assets = xcalloc(ASSETS, sizeof *assets);
     struct render_wanted wanted = {.wanted = false};
     size_t n = 0;
-    for (size_t i = 0; i < nnames && n < ASSETS; i++)
-        n += take_asset(dir, names[i], buf_span(&parts->content), &assets[n]);
+    for (size_t i = 0; i < nfiles && n < ASSETS; i++)
+        n += take_asset(dir, &files[i], buf_span(&parts->content), &assets[n]);
     enum flag flag = render_wanted_read(&r->formats, parts, format, filename, clock_wall_ms() / 1000, assets,
                                         n, &wanted, why);
     if (flag == FLAG_NONE)

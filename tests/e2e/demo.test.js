@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -172,4 +172,16 @@ test('extract: from standard input and from a file', async () => {
     assert.match(second.err, /q3 \(2\)\.csv[^]*stray_marker: /);
     assert.ok(existsSync(join(out, 'q3 (2).csv')));
     assert.equal((await run(['extract', 'a', 'b'])).status, 2);
+});
+
+test('extract: a document finds the picture of its reply, whatever the disk calls that', async () => {
+    const reply = [
+        '<<<HW_ATTACHMENT\n{"filename":"sales.png"}\n---\n{"type":"bar","labels":["a"],"datasets":[{"label":"s","data":[1]}]}\nHW_ATTACHMENT>>>',
+        '<<<HW_ATTACHMENT\n{"filename":"report.docx"}\n---\n# Report\n\n![Sales](Sales.PNG)\nHW_ATTACHMENT>>>',
+    ].join('\n');
+    const out = join(folder, 'twice');
+    for (let i = 0; i < 2; i++) assert.equal((await run(['extract', '--out', out], { input: reply })).status, 0);
+    const size = (name) => statSync(join(out, name)).size;
+    assert.equal(size('report (2).docx'), size('report.docx'));
+    assert.ok(size('report.docx') > size('sales.png'), 'the picture is in it');
 });
