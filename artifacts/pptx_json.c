@@ -69,26 +69,53 @@ static void put_row(struct buf *out, struct span row, bool rule)
     buf_addc(out, '\n');
 }
 
+/* The words as a code block. Line ends of the value could close the fence around it. */
+static void put_block(struct buf *out, const char *language, struct span value)
+{
+    buf_printf(out, "\n```%s\n", language);
+    for (size_t i = 0; i < value.n; i++)
+        buf_addc(out, value.p[i] == '\n' || value.p[i] == '\r' ? ' ' : value.p[i]);
+    buf_adds(out, "\n```\n");
+}
+
+/* A list of nothing but lists. */
+static bool are_rows(struct span value)
+{
+    if (!value.n || json_type(value) != JSON_ARRAY)
+        return false;
+    struct json_iter it = json_iter(value);
+    int more;
+    while ((more = json_next(&it)) == 1 && json_type(it.value) == JSON_ARRAY)
+        ;
+    return more == 0;
+}
+
+/* Rows, of which the first is the heads where no columns are named. What is something else is shown as it was
+ * written, so that it is not lost. */
 static void put_table(struct buf *out, struct span table)
 {
-    struct span columns, rows;
-    if (!member(table, NAMES("columns", "headers", "header"), &columns) || json_type(columns) != JSON_ARRAY ||
-        !member(table, NAMES("rows", "data"), &rows) || json_type(rows) != JSON_ARRAY)
+    struct span columns = {.n = 0}, rows = {.n = 0};
+    if (json_type(table) == JSON_OBJECT) {
+        (void)member(table, NAMES("columns", "headers", "header"), &columns);
+        (void)member(table, NAMES("rows", "data"), &rows);
+    } else {
+        rows = table;
+    }
+    if ((columns.n && json_type(columns) != JSON_ARRAY) || (!columns.n && !rows.n) ||
+        (rows.n && !are_rows(rows))) {
+        put_block(out, "json", table);
+        return;
+    }
+    struct json_iter it = json_iter(rows.n ? rows : SPAN_LIT("[]"));
+    if (!columns.n && json_next(&it) == 1)
+        columns = it.value;
+    if (!columns.n)
         return;
     buf_addc(out, '\n');
     put_row(out, columns, false);
     put_row(out, columns, true);
-    struct json_iter it = json_iter(rows);
     while (json_next(&it) == 1)
-        if (json_type(it.value) == JSON_ARRAY)
-            put_row(out, it.value, false);
-}
-
-/* Its line ends could close the fence around it. */
-static void put_value(struct buf *out, struct span value)
-{
-    for (size_t i = 0; i < value.n; i++)
-        buf_addc(out, value.p[i] == '\n' || value.p[i] == '\r' ? ' ' : value.p[i]);
+        put_row(out, it.value, false);
 }
 
 static void put_slide(struct buf *out, struct span slide, bool first)
@@ -111,13 +138,10 @@ static void put_slide(struct buf *out, struct span slide, bool first)
             put_bullets(out, value, 0);
         buf_addc(out, '\n');
     }
-    if (member(slide, NAMES("table"), &value) && json_type(value) == JSON_OBJECT)
+    if (member(slide, NAMES("table"), &value))
         put_table(out, value);
-    if (member(slide, NAMES("chart"), &value) && json_type(value) == JSON_OBJECT) {
-        buf_adds(out, "\n```chart\n");
-        put_value(out, value);
-        buf_adds(out, "\n```\n");
-    }
+    if (member(slide, NAMES("chart"), &value) && json_type(value) == JSON_OBJECT)
+        put_block(out, "chart", value);
     if (member(slide, NAMES("image"), &value) && json_type(value) == JSON_STRING) {
         buf_adds(out, "\n![](<");
         put_text(out, value, true);

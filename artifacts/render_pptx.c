@@ -110,7 +110,7 @@ static const char *const formats[] = {"pptx", NULL};
 /* Fonts are read for charts on the slides alone. */
 const struct renderer_ops render_pptx = {
     .name = "pptx",
-    .version = "2",
+    .version = "3",
     .formats = formats,
     .limits = {.source_bytes = MARKDOWN_SOURCE,
                .out_bytes = 64u * 1024 * 1024,

@@ -1,6 +1,8 @@
 /* Presentations: how a source is taken apart into slides. */
 #include "office_reader.h"
 
+#include "artifacts/pptx.h"
+
 extern const struct renderer_ops render_pptx;
 
 static struct made render(const char *source)
@@ -185,6 +187,50 @@ static void json_without_slides_is_refused(void **state)
     made_free(&m);
 }
 
+/* A slide's table in each of the forms in which models write one. */
+static void json_tables(void **state)
+{
+    static const char *const tables[] = {
+        "[[\"Region\",\"Total\"],[\"North\",12]]",
+        "{\"rows\":[[\"Region\",\"Total\"],[\"North\",12]]}",
+        "{\"columns\":[\"Region\",\"Total\"],\"rows\":[[\"North\",12]]}",
+        "{\"headers\":[\"Region\",\"Total\"],\"data\":[[\"North\",12]]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        struct buf source, out;
+        buf_init(&source, 1024);
+        buf_init(&out, 4096);
+        buf_printf(&source, "{\"slides\":[{\"title\":\"T\",\"table\":%s}]}", tables[i]);
+        assert_true(pptx_json(buf_span(&source), &out));
+        assert_non_null(strstr(buf_cstr(&out), "\n| Region | Total |\n| --- | --- |\n| North | 12 |\n"));
+        buf_free(&source);
+        buf_free(&out);
+    }
+}
+
+/* What is no table is shown, not lost. */
+static void json_tables_of_another_kind(void **state)
+{
+    static const char *const tables[] = {"[{\"Region\":\"North\"}]",       "[1,[2]]",
+                                         "{\"rows\":\"North\"}",           "{}",
+                                         "{\"columns\":2,\"rows\":[[1]]}", "\"North 12\""};
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        struct buf source, out, block;
+        buf_init(&source, 1024);
+        buf_init(&out, 4096);
+        buf_init(&block, 1024);
+        buf_printf(&source, "{\"slides\":[{\"table\":%s}]}", tables[i]);
+        buf_printf(&block, "\n```json\n%s\n```\n", tables[i]);
+        assert_true(pptx_json(buf_span(&source), &out));
+        assert_non_null(strstr(buf_cstr(&out), buf_cstr(&block)));
+        buf_free(&source);
+        buf_free(&out);
+        buf_free(&block);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +239,8 @@ int main(void)
         cmocka_unit_test(too_much_goes_on_the_next_slide),
         cmocka_unit_test(rows_take_the_lines_of_their_words),
         cmocka_unit_test(json_without_slides_is_refused),
+        cmocka_unit_test(json_tables),
+        cmocka_unit_test(json_tables_of_another_kind),
         cmocka_unit_test(charts_are_drawn_in_place),
         cmocka_unit_test(more_than_a_hundred_slides_are_refused),
     };
