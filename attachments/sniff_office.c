@@ -107,6 +107,29 @@ static void see_name(struct span name, struct zip_names *seen)
     }
 }
 
+/* Of a file that was cut off before its directory: what the members themselves say (APPNOTE 4.3.7), so that
+ * it is refused as a broken document and not as an archive. One whose length follows it is passed over by
+ * looking for the next. */
+static void see_members(struct span b, struct zip_names *seen)
+{
+    enum { LENGTH_FOLLOWS = 8 };
+    size_t at = 0;
+    for (int i = 0; i < ZIP_ENTRIES && b.n >= 30 && at <= b.n - 30 && HAS(b, at, "PK\3\4"); i++) {
+        size_t n = LITTLE(b, at + 26, 2), rest = b.n - at - 30;
+        size_t more = LITTLE(b, at + 28, 2) + LITTLE(b, at + 18, 4);
+        if (n > rest)
+            break;
+        see_name(span_of(b.p + at + 30, n), seen);
+        if (more > rest - n)
+            break;
+        at += 30 + n + more;
+        if (LITTLE(b, at - more - n - 30 + 6, 2) & LENGTH_FOLLOWS) {
+            const char *next = memmem(b.p + at, b.n - at, "PK\3\4", 4);
+            at = next ? (size_t)(next - b.p) : b.n;
+        }
+    }
+}
+
 struct media sniff_zip(struct span b)
 {
     struct zip_names seen = {0};
@@ -114,6 +137,8 @@ struct media sniff_zip(struct span b)
     if (mimetype_member(b, &found))
         return found;
     size_t at = zip_directory(b);
+    if (at == b.n)
+        see_members(b, &seen);
     for (int i = 0; i < ZIP_ENTRIES && b.n >= 46 && at <= b.n - 46 && HAS(b, at, "PK\1\2"); i++) {
         size_t n = LITTLE(b, at + 28, 2), more = LITTLE(b, at + 30, 2) + LITTLE(b, at + 32, 2);
         if (n > b.n - at - 46 || more > b.n - at - 46 - n)

@@ -166,6 +166,46 @@ static const char *zip_type(const char *const *names, bool cut)
     return type;
 }
 
+/* A ZIP that was cut off in its last member's contents; `follows`: lengths stand behind the contents. */
+static const char *cut_zip_type(const char *const *names, bool follows)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    for (; *names; names++) {
+        buf_adds(&b, "PK\3\4");
+        little(&b, 20, 2);
+        little(&b, follows ? 8 : 0, 2);
+        for (int i = 0; i < 10; i++)
+            buf_addc(&b, 0);
+        little(&b, follows ? 0 : names[1] ? 5 : 500, 4);
+        little(&b, 0, 4);
+        little(&b, strlen(*names), 2);
+        little(&b, 2, 2);
+        buf_adds(&b, *names);
+        buf_adds(&b, "xxbytes");
+        if (follows)
+            buf_adds(&b, "PK\7\10............");
+    }
+    const char *type = sniff_media(buf_span(&b), SPAN_LIT("")).type;
+    buf_free(&b);
+    return type;
+}
+
+static void cut_off_zip(void **state)
+{
+    static const char *const word[] = {"[Content_Types].xml", "_rels/.rels", "word/document.xml", NULL},
+                             *const excel[] = {"[Content_Types].xml", "xl/styles.xml", NULL},
+                             *const plain[] = {"a.txt", "word/document.xml", NULL};
+    (void)state;
+    for (int follows = 0; follows < 2; follows++) {
+        assert_string_equal(cut_zip_type(word, follows),
+                            "application/vnd.openxmlformats-officedocument.wordprocessingml.document");
+        assert_string_equal(cut_zip_type(excel, follows),
+                            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet");
+        assert_string_equal(cut_zip_type(plain, follows), "application/zip");
+    }
+}
+
 static void inside_zip(void **state)
 {
     static const char *const other[] = {"[Content_Types].xml", "word/document2.xml",
@@ -264,8 +304,9 @@ static void archives_and_programs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(b3_beginnings), cmocka_unit_test(two_frames),
-                                       cmocka_unit_test(inside_zip), cmocka_unit_test(inside_ole),
-                                       cmocka_unit_test(archives_and_programs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b3_beginnings), cmocka_unit_test(two_frames),
+        cmocka_unit_test(inside_zip),    cmocka_unit_test(cut_off_zip),
+        cmocka_unit_test(inside_ole),    cmocka_unit_test(archives_and_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
