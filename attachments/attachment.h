@@ -89,6 +89,9 @@ struct attachment_settings {
     bool (*converts)(const void *arg, const char *format);
     /* Whether a provider writes down what is said in audio of that media type; NULL: none does. Likewise. */
     bool (*transcribes)(const void *arg, const char *media_type);
+    /* Whether the request's provider takes a file of that media type as it is; NULL: there is no request. For
+     * what a refusal advises. Likewise. */
+    bool (*takes)(const void *arg, const char *media_type);
     const void *arg;
 };
 

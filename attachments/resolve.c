@@ -228,10 +228,14 @@ static int choose_conversion(struct attachment *a, const struct attachment_setti
     else if (strcmp(a->media.type, "application/octet-stream") == 0)
         snprintf(why, sizeof why, "If it is text, it must be UTF-8, or UTF-16 with its byte order mark");
     attachment_place(a, place);
-    return error_set(e, ERROR_ATTACHMENT_UNSUPPORTED,
-                     "%s: it is %s (%s). %s; send it in another format, or with handling: native where the "
-                     "provider can take it.",
-                     place, a->media.word, a->media.type, why);
+    return error_set(
+        e, ERROR_ATTACHMENT_UNSUPPORTED, "%s: it is %s (%s). %s; %s.", place, a->media.word, a->media.type,
+        why,
+        !s->takes ? "send it in another format, or with handling: native where the provider can take it"
+        : s->takes(s->arg, a->media.type)
+            ? "send it with handling: native, which this provider takes, or in another format"
+            : "send it in another format, since this provider does not take it with handling: native "
+              "either");
 }
 
 /*

@@ -215,10 +215,11 @@ static int refuse(const struct place_request *r, const struct place_item *item, 
     int type = (int)(item->media_type.n < NAME_SHOWN ? item->media_type.n : NAME_SHOWN);
     buf_init(&which, 256);
     write_place(item, &which);
-    error_set(
-        e, ERROR_ATTACHMENT_UNSUPPORTED,
-        "%s: %.64s %s %.*s%s. Attach its content as text, or use a provider that takes this media type.",
-        buf_cstr(&which), r->provider, verb, type, item->media_type.n ? item->media_type.p : "", condition);
+    error_set(e, ERROR_ATTACHMENT_UNSUPPORTED, "%s: %.64s %s %.*s%s. %s.", buf_cstr(&which), r->provider,
+              verb, type, item->media_type.n ? item->media_type.p : "", condition,
+              item->converts ? "Leave handling: native out, so that its text is sent, or use a provider that "
+                               "takes this media type"
+                             : "Attach its content as text, or use a provider that takes this media type");
     buf_free(&which);
     if (!add_details(r, item, NAME_SHOWN, e)) /* control characters take up six times their room */
         add_details(r, item, NAME_SHORT, e);
@@ -229,7 +230,7 @@ int place_check(const struct place_request *r, const struct place_item *item, st
 {
     if (item->text.n)
         return 0;
-    if (place_shape_of(r->api, r->dialect, item->media_type) == SHAPE_NONE)
+    if (!place_takes(r, item->media_type))
         return refuse(r, item, "cannot carry", "", e);
     return 0;
 }
@@ -240,6 +241,11 @@ enum place_upload place_upload_of(const struct place_request *r, struct span med
     if (shape == SHAPE_UPLOAD)
         return PLACE_BY_TEXT;
     return place_shape_has_id(r->api, r->dialect, shape) ? PLACE_BY_ID : PLACE_INLINE;
+}
+
+bool place_takes(const struct place_request *r, struct span media_type)
+{
+    return place_shape_of(r->api, r->dialect, media_type) != SHAPE_NONE;
 }
 
 bool place_goes_as_text(const struct place_request *r, struct span media_type)

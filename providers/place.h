@@ -20,7 +20,8 @@ struct place_item {
                              * it is made here. Not copied: it must outlive the edits. May lie in the body. */
     struct span name;       /* display name, UTF-8, not escaped; may be empty */
     struct span uploaded;   /* n > 0: it was uploaded, and goes by this id or URI (struct upload_reply's uri),
-                             * which   stands in JSON as it is; bytes and base64 are not looked at then */
+                             * which stands in JSON as it is; bytes and base64 are not looked at then */
+    bool converts;          /* it would be text without handling: native, which a refusal then advises */
     size_t index;           /* in the caller's array, for messages; SIZE_MAX: forwarded, so it has none */
 };
 
@@ -40,6 +41,9 @@ struct place_request {
  * place_attachments asks again.
  */
 int place_check(const struct place_request *r, const struct place_item *item, struct error *e) MUST_USE;
+
+/* The same as a mere question, of a file. */
+bool place_takes(const struct place_request *r, struct span media_type) MUST_USE;
 
 /* Whether a file of that media type that goes as it is stands in the request as text all the same, because
  * the provider has nothing else for it or wants the text itself in its document: then its characters count.

@@ -37,9 +37,10 @@ static int resolve(struct attach_job *j)
         .file_max = l->attachment_file,
         .total_max = l->request_body,
         .characters_max = l->attachment_characters,
-        .converts = conversion_offered,
+        .converts = attach_provider_converts,
         .transcribes = j->config->transcription.provider ? attach_provider_transcribes : NULL,
-        .arg = j->renders,
+        .takes = attach_provider_takes,
+        .arg = j,
         .hash_later = true,
     };
     if (j->parent)

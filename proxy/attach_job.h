@@ -133,9 +133,12 @@ int attach_provider_start(struct preparation *p) MUST_USE;
 /* On the loop, when the frames of a film have come: asks a provider to write down its sound. 1:
  * attach_prepared comes once more; 0: there is none; -1: it has failed, j->error says why. */
 int attach_provider_sound(struct preparation *p) MUST_USE;
-/* Whether a configured provider would transcribe audio of that media type, made into MP3 first where it takes
- * no other; `arg` is the pool. */
-bool attach_provider_transcribes(const void *arg, const char *media_type);
+/* For struct attachment_settings; `job` is the struct attach_job. Whether this host has the extractor;
+ * whether a configured provider would transcribe audio of that media type, made into MP3 first where it takes
+ * no other; whether the request's provider takes a file of that media type as it is. */
+bool attach_provider_converts(const void *job, const char *format);
+bool attach_provider_transcribes(const void *job, const char *media_type);
+bool attach_provider_takes(const void *job, const char *media_type);
 
 /* ---- attach_place.c: in the thread ---- */
 

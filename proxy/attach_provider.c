@@ -28,10 +28,27 @@ static bool is_decodable(const char *media_type)
     return false;
 }
 
-bool attach_provider_transcribes(const void *arg, const char *media_type)
+bool attach_provider_converts(const void *job, const char *format)
+{
+    return conversion_offered(((const struct attach_job *)job)->renders, format);
+}
+
+bool attach_provider_transcribes(const void *job, const char *media_type)
 {
     return transcript_takes(span_str(media_type)) ||
-           (is_decodable(media_type) && conversion_offered(arg, EXTRACT_MP3));
+           (is_decodable(media_type) && attach_provider_converts(job, EXTRACT_MP3));
+}
+
+bool attach_provider_takes(const void *job, const char *media_type)
+{
+    return place_takes(&((const struct attach_job *)job)->place, span_str(media_type));
+}
+
+/* Whether it would become text if it were not to go as it is. */
+static bool would_convert(const struct attach_job *j, const struct attachment *a)
+{
+    const struct conversion *c = extract_conversion(a->media.type);
+    return c && attach_provider_converts(j, c->format);
 }
 
 /* A file that goes as it is. */
@@ -44,8 +61,10 @@ static int check_files(struct attach_job *j)
 {
     for (size_t i = 0; i < j->list.n; i++) {
         struct attachment *a = &j->list.list[i];
-        const struct place_item item = {
-            .media_type = span_str(a->media.type), .name = span_str(a->name), .index = a->index};
+        const struct place_item item = {.media_type = span_str(a->media.type),
+                                        .name = span_str(a->name),
+                                        .index = a->index,
+                                        .converts = would_convert(j, a)};
         if (is_file(a) && place_check(&j->place, &item, &j->error) < 0) {
             a->decision = ATTACHMENT_REFUSED;
             return -1;

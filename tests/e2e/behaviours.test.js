@@ -433,6 +433,13 @@ describe('behaviours', { timeout: 300_000 }, () => {
         assert.equal(none.status, 422);
         assert.match(none.text, /ollama cannot carry application\/pdf/);
         assert.ok(none.text.includes('ATTACHMENT_UNSUPPORTED'));
+        // What a refusal advises is what works.
+        assert.match(none.text, /Leave handling: native out, so that its text is sent/);
+        const archive = { data: Buffer.from(`PK\x05\x06${'\0'.repeat(18)}`).toString('base64'), name: 'a.zip' };
+        const zip = await ask('ollama', [archive]);
+        assert.equal(zip.status, 422);
+        assert.match(zip.text, /this provider does not take it with handling: native either/);
+        assert.match((await ask('ollama', [{ ...archive, handling: 'native' }])).text, /Attach its content as text/);
         // An upload first, once over a tool loop of two rounds.
         for (let round = 0; round < 2; round++) await ask('moonshot', [{ ...document, handling: 'native' }]);
         assert.equal(upstream.uploads.length, 1);
