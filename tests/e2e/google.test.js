@@ -65,6 +65,14 @@ describe('the Google Gen AI SDK through Penstock', { timeout: 120_000 }, () => {
         assert.equal(chunks.at(-1).usageMetadata.totalTokenCount, 33);
     });
 
+    it('names files in the text when links are asked for, as docs/GEMINI.md shows', async () => {
+        const ai = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: penstock.url, headers: { 'X-HW-Links': 'markdown' } } });
+        const reply = await ai.models.generateContent(ask('file'));
+        const [, name, url] = reply.text.match(/\[([^\]]+)\]\((\S+\/v1\/files\/file-hw-\S+)\)/);
+        assert.equal(name, 'totals.csv');
+        assert.equal(await (await fetch(url)).text(), CSV_FILE);
+    });
+
     it('reports the file in the chunk with the finish reason, in an event stream and in an array', async () => {
         for (const verb of ['streamGenerateContent?alt=sse', 'streamGenerateContent']) {
             const chunks = await raw('file', verb);

@@ -226,9 +226,81 @@ static void test_b4_every_dialect_decides_on_uploads(void **state)
             }
 }
 
+/* ---- what docs/ATTACHMENTS.md says ---- */
+
+static const struct {
+    const char *name;
+    enum api api;
+} apis[] = {{"chat", API_OPENAI_CHAT},
+            {"responses", API_OPENAI_RESPONSES},
+            {"messages", API_ANTHROPIC_MESSAGES},
+            {"gemini", API_GEMINI},
+            {"ollama", API_OLLAMA}};
+
+/* The media types of each column of the document's table. */
+static const char *const columns[][3] = {
+    {"application/pdf"},
+    {OFFICE "wordprocessingml.document", OFFICE "spreadsheetml.sheet"},
+    {"text/plain", "text/csv", "application/json"},
+    {"audio/wav", "audio/mpeg"},
+    {"audio/ogg"},
+    {"video/mp4", "video/webm"},
+};
+
+static const char *answer(const struct place_request *r, struct span type)
+{
+    return !place_takes(r, type)                                             ? "no"
+           : place_upload_of(r, type) == PLACE_BY_TEXT                       ? "upload"
+           : place_goes_as_text(r, type) && r->api != API_ANTHROPIC_MESSAGES ? "text"
+                                                                             : "yes";
+}
+
+/* `| chat, `openai` | yes | … |` */
+static void check_line(char *line)
+{
+    char api[16], dialect[32];
+    size_t n = 0;
+    struct place_request r = {.provider = "p"};
+    assert_int_equal(sscanf(line, "| %15[a-z], `%31[a-z]` |", api, dialect), 2);
+    while (n < sizeof apis / sizeof apis[0] && strcmp(apis[n].name, api) != 0)
+        n++;
+    assert_true(n < sizeof apis / sizeof apis[0]);
+    r.api = apis[n].api;
+    r.dialect = dialect;
+    char *rest = strchr(line + 2, '|') + 1;
+    for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+        char *end = strchr(rest, '|'), said[16];
+        assert_non_null(end);
+        *end = '\0';
+        assert_int_equal(sscanf(rest, " %15s", said), 1);
+        for (size_t i = 0; i < 3 && columns[k][i]; i++)
+            if (strcmp(said, answer(&r, span_str(columns[k][i]))) != 0)
+                fail_msg("docs/ATTACHMENTS.md: %s, %s, %s: %s, but it is %s", api, dialect, columns[k][i],
+                         said, answer(&r, span_str(columns[k][i])));
+        rest = end + 1;
+    }
+}
+
+static void test_document(void **state)
+{
+    (void)state;
+    char line[512];
+    size_t checked = 0;
+    FILE *f = fopen(TEST_DATA "/../../docs/ATTACHMENTS.md", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        if (strncmp(line, "| ", 2) == 0 && strstr(line, ", `") && strstr(line, "` | ") && line[2] != '`') {
+            check_line(line);
+            checked++;
+        }
+    fclose(f);
+    assert_true(checked >= 13);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_b4_every_dialect_decides),
-                                       cmocka_unit_test(test_b4_every_dialect_decides_on_uploads)};
+                                       cmocka_unit_test(test_b4_every_dialect_decides_on_uploads),
+                                       cmocka_unit_test(test_document)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
