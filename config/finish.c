@@ -76,6 +76,16 @@ static int finish_default_provider(const struct source *s, const struct node *ro
                        c->default_provider_name);
 }
 
+/* Neither pictures nor transcripts are to be had from these by OpenAI's APIs. */
+static bool has_no_services(const struct config_provider *p)
+{
+    static const char *const dialects[] = {"anthropic", "gemini", "ollama"};
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
+        if (strcmp(p->dialect, dialects[i]) == 0)
+            return true;
+    return false;
+}
+
 static int finish_service(const struct source *s, const struct node *root, const struct config *c,
                           const char *key, struct config_service *service)
 {
@@ -83,6 +93,11 @@ static int finish_service(const struct source *s, const struct node *root, const
     const struct member *map = tree_member(root, key);
     const char *name = service->provider_name;
     service->provider = name ? config_provider_find(c, span_str(name)) : NULL;
+    if (service->provider && has_no_services(service->provider))
+        return read_refuse(
+            s, &here, line_of_key(map ? map->value : NULL, "provider"),
+            "expected a provider with OpenAI's API for it, found \"%s\", whose dialect %s has none", name,
+            service->provider->dialect);
     if (!name || service->provider)
         return 0;
     return read_refuse(s, &here, line_of_key(map ? map->value : NULL, "provider"),

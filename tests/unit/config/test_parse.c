@@ -158,6 +158,12 @@ static const struct {
      "f:1: image_generation.provider: expected the name of one of the providers", ""},
     {"image_generation:\n  model: m\n  provider: opena",
      "f:3: image_generation.provider: expected the name of one of the providers", "found \"opena\""},
+    {"image_generation: {provider: gemini, model: m}",
+     "f:1: image_generation.provider: expected a provider with OpenAI's API for it, found \"gemini\", whose "
+     "dialect gemini has none",
+     ""},
+    {"transcription:\n  provider: anthropic\n  model: m",
+     "f:2: transcription.provider: expected a provider with", ""},
     {"image_generation: {provider: openai, model: m, size: s}", "f:1: image_generation.size: unknown key",
      ""},
     /* What is not there yet, by name. */
@@ -350,8 +356,8 @@ static void printed_is_read_again(void **state)
         "- {name: \"null\", key_sha256: [" KEY_B "], image_generation: false}\n",
         "limits: {directive: 2049, drain_bytes: 0}\ntimeouts: {idle: 1250ms, drain: 0ms}\nartifacts: "
         "{retention: 36h}",
-        "image_generation: {provider: gemini, model: 'm: x'}\n",
-        "transcription: {provider: gemini, model: 'm: x'}\nsentry_dsn: https://a@h/1\n",
+        "image_generation: {provider: openai, model: 'm: x'}\n",
+        "transcription: {provider: openai, model: 'm: x'}\nsentry_dsn: https://a@h/1\n",
     };
     for (size_t i = 0; i < sizeof yaml / sizeof yaml[0]; i++) {
         struct buf first, second;
