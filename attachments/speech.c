@@ -136,6 +136,15 @@ static enum render_status too_long(sf_count_t frames, int rate, unsigned longest
     return RENDER_LIMIT;
 }
 
+/* The resampler keeps the last few samples of a recording to itself: three seconds would seem less. */
+static void fill_up(sf_count_t frames, double ratio, struct buf *pcm)
+{
+    static const short silence[BLOCK];
+    size_t wanted = (size_t)((double)frames * ratio + 0.5), have = pcm->n / sizeof(short);
+    if (wanted > have && wanted - have <= BLOCK)
+        buf_addn(pcm, silence, (wanted - have) * sizeof(short));
+}
+
 /* What it says of its length is not believed: it is counted. */
 static enum render_status read_frames(SNDFILE *file, const SF_INFO *info, struct resampler *r,
                                       unsigned longest, struct buf *pcm, char sentence[RENDER_SENTENCE])
@@ -143,9 +152,11 @@ static enum render_status read_frames(SNDFILE *file, const SF_INFO *info, struct
     float *frames = xmalloc((size_t)(BLOCK * info->channels) * sizeof *frames);
     float *mono = xmalloc(BLOCK * sizeof *mono);
     enum render_status status = RENDER_OK;
+    sf_count_t read = 0;
     for (sf_count_t n = 1; n > 0 && status == RENDER_OK;) {
         n = sf_readf_float(file, frames, BLOCK);
         n = n < 0 ? 0 : n;
+        read += n;
         mix(frames, n, info->channels, mono);
         if (resample(r, mono, (long)n, n == 0, pcm)) {
             snprintf(sentence, RENDER_SENTENCE, "could not be resampled.");
@@ -154,6 +165,8 @@ static enum render_status read_frames(SNDFILE *file, const SF_INFO *info, struct
             status = too_long(info->frames, info->samplerate, longest, sentence);
         }
     }
+    if (status == RENDER_OK)
+        fill_up(read, r->ratio, pcm);
     xfree(frames);
     xfree(mono);
     return status;

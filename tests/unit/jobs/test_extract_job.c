@@ -284,7 +284,7 @@ static void little(struct buf *b, uint32_t v, unsigned n)
 }
 
 /* 8000 samples a second of one byte each: silence. */
-static struct buf wav(uint32_t said, size_t bytes)
+static struct buf wav_of_rate(uint32_t rate, uint32_t said, size_t bytes)
 {
     struct buf b;
     buf_init(&b, MADE_FILE);
@@ -294,8 +294,8 @@ static struct buf wav(uint32_t said, size_t bytes)
     little(&b, 16, 4);
     little(&b, 1, 2);
     little(&b, 1, 2);
-    little(&b, 8000, 4);
-    little(&b, 8000, 4);
+    little(&b, rate, 4);
+    little(&b, rate, 4);
     little(&b, 1, 2);
     little(&b, 8, 2);
     buf_adds(&b, "data");
@@ -304,6 +304,11 @@ static struct buf wav(uint32_t said, size_t bytes)
     memset(room, 0x80, bytes);
     buf_commit(&b, bytes);
     return b;
+}
+
+static struct buf wav(uint32_t said, size_t bytes)
+{
+    return wav_of_rate(8000, said, bytes);
 }
 
 static void expect_wav(struct service *s, uint32_t said, size_t bytes, enum render_job_outcome outcome,
@@ -315,6 +320,24 @@ static void expect_wav(struct service *s, uint32_t said, size_t bytes, enum rend
     assert_string_equal(outcome == RENDER_JOB_DONE ? buf_cstr(&e.text) : e.sentence, text);
     buf_free(&e.text);
     buf_free(&b);
+}
+
+/* Three seconds are three, though a resampler keeps its last samples. */
+static void recordings_of_whole_seconds(void **state)
+{
+    struct service *s = *state;
+    if (!offers(s, "text:audio"))
+        skip();
+    for (uint32_t rate = 11025; rate <= 48000; rate = rate == 44100 ? 48000 : rate * 2) {
+        struct buf b = wav_of_rate(rate, 3 * rate, 3 * rate);
+        struct ended e = extract(s, "text:audio", "a.wav", buf_span(&b));
+        assert_int_equal(e.outcome, RENDER_JOB_DONE);
+        assert_non_null(strstr(buf_cstr(&e.text), "(a.wav, 0:03, "));
+        buf_free(&e.text);
+        buf_free(&b);
+        if (rate == 48000)
+            break;
+    }
 }
 
 /* What a recording says of its length is not believed. */
@@ -394,6 +417,7 @@ int main(void)
         cmocka_unit_test(what_is_said_is_recognised),
         cmocka_unit_test(films_become_frames_and_a_transcript),
         cmocka_unit_test(the_sound_of_a_film_can_come_apart),
+        cmocka_unit_test(recordings_of_whole_seconds),
         cmocka_unit_test(recordings_that_lie),
         cmocka_unit_test(films_that_lie),
     };
