@@ -59,6 +59,7 @@ struct artifact_job {
     struct render_result drawn; /* what came of it */
     enum flag failed;
     char why[LIMIT_ERROR_TEXT];
+    const char *cause; /* in words of our own, for the log; NULL: `step` tells */
     struct artifact_job *next;
 };
 
@@ -195,6 +196,21 @@ static void note_for_record(struct exchange *ex, const struct artifact *a)
     buf_free(&name);
 }
 
+/* Why it is our side's fault. The sentence for the client holds names, and words of renderers and providers
+ * that may repeat what was asked of them: no log has those. */
+static const char *cause_of(const struct artifact_job *a)
+{
+    enum flag flag = a->made.flag;
+    if (flag == FLAG_STORAGE_FAILED)
+        return a->cause ? a->cause : "it could not be stored";
+    if (flag != FLAG_RENDER_FAILED && flag != FLAG_RENDER_TIMEOUT)
+        return "";
+    if (a->cause)
+        return a->cause;
+    return a->step == STEP_ANSWER || a->step == STEP_PICTURE ? "the image provider gave no picture"
+                                                             : "what its renderer wrote is no such file";
+}
+
 static void settle(struct artifact_job *a, struct exchange *ex)
 {
     const struct made *m = &a->made;
@@ -214,7 +230,7 @@ static void settle(struct artifact_job *a, struct exchange *ex)
                  log_str("format", m->artifact.format), log_int("bytes", (int64_t)m->artifact.bytes));
     } else {
         log_warning("directive.failed", log_str("consult", a->files->consult),
-                    log_str("reason", flag_name(m->flag)));
+                    log_str("reason", flag_name(m->flag)), log_str("cause", cause_of(a)));
     }
     char sentence[LIMIT_ERROR_TEXT];
     if (m->stored && a->lacks) {
@@ -296,6 +312,7 @@ static void finish(struct artifact_job *a)
 static void queue_is_full(struct artifact_job *a)
 {
     a->made.flag = FLAG_STORAGE_FAILED;
+    a->cause = "too many files are being stored at this moment";
     snprintf(a->made.sentence, sizeof a->made.sentence, "Too many files are being stored at this moment.");
 }
 
@@ -321,6 +338,7 @@ static void image_over(void *arg, struct buf *body, enum flag failed, const char
 static void image_stop(struct artifact_job *a, enum flag failed, const char *why)
 {
     image_call_cancel(a->image);
+    a->cause = why;
     image_over(a, NULL, failed, why);
 }
 
@@ -361,6 +379,7 @@ static void drawing_over(struct artifact_job *a, enum flag failed, const char *w
 static void drawing_stop(struct artifact_job *a, enum flag failed, const char *why)
 {
     render_cancel(a->render);
+    a->cause = *why ? why : "it was not ready in time";
     a->parked = false;
     drawing_over(a, failed, why);
 }
@@ -381,11 +400,28 @@ static enum flag flag_of(enum render_job_outcome outcome)
     }
 }
 
+static const char *cause_of_outcome(enum render_job_outcome outcome)
+{
+    switch (outcome) {
+    case RENDER_JOB_FAILED:
+        return "its renderer says that it cannot make it";
+    case RENDER_JOB_DIED:
+        return "its renderer ended before its time";
+    case RENDER_JOB_TIMEOUT:
+        return "its renderer took longer than timeouts.render";
+    case RENDER_JOB_BUSY:
+        return "too many files are being made at this moment";
+    case RENDER_JOB_UNSAFE:
+        return "its renderer cannot be caged on this host";
+    default: /* the content's fault, or nobody's */
+        return NULL;
+    }
+}
+
 static const char *clause_of(const struct render_result *r)
 {
-    if (r->outcome == RENDER_JOB_BUSY)
-        return "too many files are being made at this moment";
-    return r->outcome == RENDER_JOB_UNSAFE ? "its renderer cannot be caged on this host" : r->sentence;
+    bool ours = r->outcome == RENDER_JOB_BUSY || r->outcome == RENDER_JOB_UNSAFE;
+    return ours ? cause_of_outcome(r->outcome) : r->sentence;
 }
 
 static void on_drawn(void *arg, const struct render_result *r)
@@ -393,6 +429,7 @@ static void on_drawn(void *arg, const struct render_result *r)
     struct artifact_job *a = arg;
     enum flag failed = flag_of(r->outcome);
     a->drawn = *r;
+    a->cause = cause_of_outcome(r->outcome);
     metrics_render(a->worker->metrics, a->drawn_format, r->outcome, (int64_t)r->wall_us);
     if (failed != FLAG_NONE)
         log_warning("render.failed", log_str("consult", a->files->consult),
@@ -442,6 +479,7 @@ static void draw(struct artifact_job *a)
         a->render = render_submit(a->worker->renders, &order, on_drawn, a, &why);
     }
     made_free(&a->made);
+    a->cause = a->render ? NULL : why;
     if (!a->render)
         drawing_over(a, FLAG_RENDER_FAILED, why);
 }

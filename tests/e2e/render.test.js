@@ -232,6 +232,11 @@ describe('hostile renderers', { timeout: 120_000 }, () => {
 
         it('that crash, lie or hand over something else cost their own file', async () => {
             for (const title of ['crash', 'exit', 'lie-bytes', 'lie-twice', 'failed', 'echo']) flagged(await make(title), 'render_failed');
+            // The operator's log says why, but neither the file's name nor what the renderer said.
+            const failed = all.penstock.log().split('\n').filter((line) => line.includes('"directive.failed"')).map((line) => JSON.parse(line));
+            for (const line of failed) assert.ok(line.cause, JSON.stringify(line));
+            assert.ok(failed.some((line) => line.cause === 'its renderer ended before its time') && failed.some((line) => /says that it cannot/.test(line.cause)), JSON.stringify(failed));
+            assert.ok(!failed.some((line) => JSON.stringify(line).includes('a.docx')));
             flagged(await make('too-long'), 'too_large');
             flagged(await make('invalid'), 'invalid_content');
         });
