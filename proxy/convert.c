@@ -123,7 +123,7 @@ static void write_file(struct convert *c, const struct attachment *a)
         complain(c, "write", path);
     else
         fprintf(stderr, "wrote %s (%llu characters%s%s)\n", path, (unsigned long long)a->characters,
-                a->converter[0] ? ", by " : "", a->converter);
+                a->converter[0] ? "; converter and its version: " : "", a->converter);
     xfree(path);
 }
 

@@ -257,6 +257,7 @@ describe('attachments', { timeout: 120_000 }, () => {
         const mixed = await convert('--out', 'texts', 'scan.pdf', 'a.pdf');
         assert.equal(mixed.status, 3);
         assert.match(mixed.err, /^penstock convert: scan\.pdf: it has no text layer/m);
+        assert.match(mixed.err, /^wrote texts\/a\.pdf\.md \(\d+ characters; converter and its version: \S.* \S+\)$/m);
         assert.equal(readFileSync(join(folder, 'texts', 'a.pdf.md'), 'utf8'), `${CANARY}\n`);
         const again = await convert('--out', 'texts', 'a.pdf');
         assert.equal(again.status, 1); // nothing is overwritten
