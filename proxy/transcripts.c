@@ -190,6 +190,11 @@ static int list(const struct transcript_options *o)
         journal_summary_free(&summary);
     }
     progress_clear(&bar);
+    if (s.n == 0)
+        fprintf(stderr,
+                "penstock transcript: there are no threads%s%s; clients name theirs with the header "
+                "X-HW-Thread\n",
+                o->org ? " in the organisation " : "", o->org ? o->org : "");
     transcripts_source_close(&s);
     return status;
 }

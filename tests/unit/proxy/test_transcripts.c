@@ -287,6 +287,13 @@ static void test_organisations(void **state)
     o.org = "nobody";
     assert_int_equal(run(p, o), 0);
     assert_said(p->complained, "there are no threads");
+    o.action = TRANSCRIPT_LIST;
+    assert_int_equal(run(p, o), 0);
+    assert_string_equal(p->said, "");
+    assert_said(p->complained, "there are no threads in the organisation nobody;");
+    o.org = "acme";
+    assert_int_equal(run(p, o), 0);
+    assert_string_equal(p->complained, "");
 }
 
 static void test_state_that_is_broken(void **state)
