@@ -34,7 +34,8 @@ struct config_address {
 
 struct config_listener {
     struct config_address address;
-    char *certificate, *key; /* TLS when both are set: PEM files */
+    char *certificate, *key;           /* TLS when both are set: PEM files */
+    size_t certificate_line, key_line; /* where they stand in the file, for messages; 0: nowhere */
     bool proxy_protocol;
 };
 
@@ -82,6 +83,7 @@ struct config_service {
 
 struct config {
     unsigned refs; /* config_ref and config_unref alone touch it; one thread */
+    char *file;    /* that it was read from, as it was named; "the defaults" without one */
     bool enabled;  /* with HW_ATTACHMENT_ENABLED applied */
     char *state_dir;
     unsigned workers; /* auto: number of processors */

@@ -5,6 +5,7 @@
 
 #include "base/xalloc.h"
 #include "config/address.h"
+#include "config/special.h"
 
 /* The rules that span several keys, and values that are made from others. */
 
@@ -31,8 +32,23 @@ static int refuse_item(const struct source *s, const struct node *root, const ch
     return read_refuse(s, &here, line_in_list(root, list, index, key), "%s", message);
 }
 
-static int finish_listeners(const struct source *s, const struct node *root, const struct config *c)
+/* What is wrong with these files shows when they are loaded, and is then told with their lines. */
+static void note_lines(const struct node *root, struct config *c)
 {
+    const struct member *list = tree_member(root, "listen");
+    for (size_t i = 0; list && i < c->nlisteners; i++) {
+        const struct member *item = tree_item(list->value, i);
+        const struct member *tls = item ? tree_member(item->value, "tls") : NULL;
+        if (!tls)
+            continue;
+        c->listeners[i].certificate_line = line_of_key(tls->value, "certificate");
+        c->listeners[i].key_line = line_of_key(tls->value, "key");
+    }
+}
+
+static int finish_listeners(const struct source *s, const struct node *root, struct config *c)
+{
+    note_lines(root, c);
     const struct where admin = {.key = "admin"}, address = {.up = &admin, .key = "address"};
     for (size_t i = 0; i < c->nlisteners; i++) {
         for (size_t j = 0; j < i; j++)
@@ -76,32 +92,26 @@ static int finish_default_provider(const struct source *s, const struct node *ro
                        c->default_provider_name);
 }
 
-/* Neither pictures nor transcripts are to be had from these by OpenAI's APIs. */
-static bool has_no_services(const struct config_provider *p)
-{
-    static const char *const dialects[] = {"anthropic", "gemini", "ollama"};
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
-        if (strcmp(p->dialect, dialects[i]) == 0)
-            return true;
-    return false;
-}
-
 static int finish_service(const struct source *s, const struct node *root, const struct config *c,
                           const char *key, struct config_service *service)
 {
     const struct where up = {.key = key}, here = {.up = &up, .key = "provider"};
     const struct member *map = tree_member(root, key);
     const char *name = service->provider_name;
-    service->provider = name ? config_provider_find(c, span_str(name)) : NULL;
-    if (service->provider && has_no_services(service->provider))
-        return read_refuse(
-            s, &here, line_of_key(map ? map->value : NULL, "provider"),
-            "expected a provider with OpenAI's API for it, found \"%s\", whose dialect %s has none", name,
-            service->provider->dialect);
-    if (!name || service->provider)
+    const struct config_provider *p = name ? config_provider_find(c, span_str(name)) : NULL;
+    size_t line = line_of_key(map ? map->value : NULL, "provider");
+    char able[256];
+    service->provider = p;
+    if (!name || (p && special_dialect_is_openai(p->dialect)))
         return 0;
-    return read_refuse(s, &here, line_of_key(map ? map->value : NULL, "provider"),
-                       "expected the name of one of the providers, found \"%s\"", name);
+    if (!p)
+        return read_refuse(s, &here, line, "expected the name of one of the providers, found \"%s\"", name);
+    special_dialects_openai(able);
+    return read_refuse(
+        s, &here, line,
+        "expected a provider with OpenAI's API for it, found \"%s\", whose dialect %s has none; "
+        "these have: %s",
+        name, p->dialect, able);
 }
 
 /* Settings that come one by one may leave half of it away. */

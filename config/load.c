@@ -27,6 +27,7 @@ static struct config *parse(struct span yaml, const char *name, bool resolve, st
     }
     c = xcalloc(1, sizeof *c);
     c->refs = 1;
+    c->file = xstrdup(name);
     if (read_map(&source, NULL, root, &keys_root, c) || read_finish(&source, root, c)) {
         config_unref(c);
         c = NULL;
@@ -234,6 +235,7 @@ void config_unref(struct config *c)
 {
     if (!c || --c->refs)
         return;
+    xfree(c->file);
     xfree(c->state_dir);
     record_destroy_listeners(c->listeners, c->nlisteners);
     address_finish(&c->admin);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
@@ -144,7 +145,11 @@ static int set_text(const struct source *s, const struct where *w, const struct 
         if (fd < 0)
             return read_refuse(s, w, n->line, "the file \"%.200s\" cannot be read: %s", n->text.p,
                                strerror(errno));
+        struct stat st;
+        bool folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
         close(fd);
+        if (folder)
+            return read_refuse(s, w, n->line, "\"%.200s\" is a directory; expected %s", n->text.p, k->what);
     }
     char **to = at;
     xfree(*to);
@@ -317,6 +322,17 @@ static int read_absent(const struct source *s, const struct where *up, size_t li
     return 0;
 }
 
+/* Whether what stands in the place of such a map may be one of its secrets. */
+static bool has_secret(const struct key_table *table)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const struct key *k = &table->keys[i];
+        if (k->flags & KEY_SECRET || (k->list && k->list->item && k->list->item->flags & KEY_SECRET))
+            return true;
+    }
+    return false;
+}
+
 int read_map(const struct source *s, const struct where *w, const struct node *n,
              const struct key_table *table, void *record)
 {
@@ -324,7 +340,7 @@ int read_map(const struct source *s, const struct where *w, const struct node *n
     char expected[64];
     if (n->kind != NODE_MAP) {
         snprintf(expected, sizeof expected, "a map (%s: …)", table->keys[0].name);
-        return refuse_found(s, w, n, expected, true);
+        return refuse_found(s, w, n, expected, has_secret(table));
     }
     for (size_t i = 0; i < n->n; i++)
         if (read_member(s, w, &n->members[i], table, &seen, record))

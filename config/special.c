@@ -20,9 +20,27 @@ enum { WORKERS_MOST = 1024, PREFIX_LONGEST = 128 };
 static const char *const dialects[] = {"openai",   "azure",   "openrouter", "moonshot", "vllm",
                                        "llamacpp", "mistral", "anthropic",  "gemini",   "ollama"};
 
+/* The last of them, which have APIs of their own for pictures and sound, or none. */
+enum { DIALECTS = sizeof dialects / sizeof dialects[0], DIALECTS_OPENAI = DIALECTS - 3 };
+
 const char *config_dialect(size_t n)
 {
-    return n < sizeof dialects / sizeof dialects[0] ? dialects[n] : NULL;
+    return n < DIALECTS ? dialects[n] : NULL;
+}
+
+bool special_dialect_is_openai(const char *dialect)
+{
+    for (size_t i = 0; i < DIALECTS_OPENAI; i++)
+        if (strcmp(dialect, dialects[i]) == 0)
+            return true;
+    return false;
+}
+
+void special_dialects_openai(char names[256])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < DIALECTS_OPENAI; i++)
+        n += (size_t)snprintf(names + n, 256 - n, "%s%s", i ? ", " : "", dialects[i]);
 }
 
 static int expect(struct setting *s, const char *what)
@@ -251,10 +269,10 @@ int special_set_dialect(struct setting *s, void *at)
 {
     struct span name = span_is(s->text, "llama.cpp") ? SPAN_LIT("llamacpp") : s->text;
     size_t n = 0;
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
+    for (size_t i = 0; i < DIALECTS; i++)
         if (span_is(name, dialects[i]))
             return store_text(at, name);
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
+    for (size_t i = 0; i < DIALECTS; i++)
         n += (size_t)snprintf(s->expected + n, sizeof s->expected - n, "%s%s", i ? ", " : "one of ",
                               dialects[i]);
     return -1;

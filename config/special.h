@@ -23,6 +23,10 @@ void special_print_api_key(const void *at, struct buf *out);
 /* char *. */
 int special_set_provider_name(struct setting *s, void *at);
 int special_set_dialect(struct setting *s, void *at);
+/* Whether providers of that dialect have OpenAI's images and audio API. */
+bool special_dialect_is_openai(const char *dialect);
+/* All of them, with commas between. */
+void special_dialects_openai(char names[256]);
 int special_set_prefix(struct setting *s, void *at);
 int special_set_default_provider(struct setting *s, void *at);
 int special_set_service_provider(struct setting *s, void *at);

@@ -297,8 +297,8 @@ static void begin(struct dial *d)
                           &why)) {
         d->proxy = (struct dial_proxy){0};
         struct error e;
-        error_set(&e, ERROR_UPSTREAM_UNREACHABLE, "%s_proxy in the environment: %s",
-                  d->target.tls ? "https" : "http", why);
+        error_set(&e, ERROR_UPSTREAM_UNREACHABLE, "%s in the environment: %s",
+                  dial_proxy_variable(&d->dialer->proxies, d->target.tls), why);
         fail(d, &e);
         return;
     }

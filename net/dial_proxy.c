@@ -8,17 +8,22 @@
 
 enum { PROXY_PORT = 1080, USERINFO = 1024 }; /* curl's default port; longest credentials, encoded */
 
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
 static char *variable(const char *first, const char *second)
 {
-    const char *value = getenv(first);
-    if ((!value || !*value) && second)
-        value = getenv(second);
+    const char *value = getenv(second && !is_set(first) ? second : first);
     return value && *value && strlen(value) <= DIAL_PROXY_SETTING ? xstrdup(value) : NULL;
 }
 
 void dial_proxy_environment(struct dial_proxy_settings *out)
 {
     out->https = variable("https_proxy", "HTTPS_PROXY");
+    out->upper = !is_set("https_proxy");
     out->http = variable("http_proxy", NULL);
     out->none = variable("no_proxy", "NO_PROXY");
 }
@@ -166,6 +171,11 @@ static int proxy_parse(struct span url, struct dial_proxy *out, const char **why
     }
     out->port = (uint16_t)(port ? port : PROXY_PORT);
     return 0;
+}
+
+const char *dial_proxy_variable(const struct dial_proxy_settings *s, bool tls)
+{
+    return !tls ? "http_proxy" : s->upper ? "HTTPS_PROXY" : "https_proxy";
 }
 
 int dial_proxy_choose(const struct dial_proxy_settings *s, const char *host, uint16_t port, bool tls,

@@ -31,6 +31,7 @@ struct dial_proxy {
 /* The variables as they are; NULL: not set. */
 struct dial_proxy_settings {
     char *https, *http, *none;
+    bool upper; /* https is HTTPS_PROXY's */
 };
 
 /* Copies them out of the process's environment. */
@@ -41,6 +42,8 @@ void dial_proxy_settings_free(struct dial_proxy_settings *s);
  * that can be used; *why then says what is wrong with it, without its contents. */
 int dial_proxy_choose(const struct dial_proxy_settings *s, const char *host, uint16_t port, bool tls,
                       struct dial_proxy *out, const char **why) MUST_USE;
+/* The variable that names the proxy for such targets. */
+const char *dial_proxy_variable(const struct dial_proxy_settings *s, bool tls);
 /* Whether NO_PROXY's value covers the target. */
 bool dial_proxy_exempt(struct span list, struct span host, uint16_t port);
 /* -1: credentials that are no valid percent encoding, or the buffer is full. */

@@ -62,6 +62,14 @@ static void print_sizes(const struct config *c, FILE *out)
     }
 }
 
+/* Limits of which another one is reached first. */
+static void print_limits(const struct config *c, FILE *out)
+{
+    if (c->limits.directive > c->limits.directive_total)
+        fputs("  note      limits.directive is above limits.directive_total, which ends a directive first\n",
+              out);
+}
+
 int check_run(const struct check_options *options, FILE *out, FILE *err)
 {
     struct config_error e;
@@ -73,7 +81,7 @@ int check_run(const struct check_options *options, FILE *out, FILE *err)
     }
     SSL_CTX **tls = listen_open_tls(c, &why);
     if (!tls) {
-        fprintf(err, "%s: %s\n", options->path, why.message);
+        fprintf(err, "%s\n", why.message);
         config_unref(c);
         return 1;
     }
@@ -92,6 +100,7 @@ int check_run(const struct check_options *options, FILE *out, FILE *err)
         print_providers(c, out);
         print_keys(c, out);
         print_sizes(c, out);
+        print_limits(c, out);
     }
     listen_close_tls(tls, c->nlisteners);
     config_unref(c);

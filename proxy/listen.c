@@ -109,7 +109,8 @@ SSL_CTX **listen_open_tls(const struct config *c, struct error *e)
         struct error why;
         if (!l->certificate || !l->key || (tls[i] = tls_server_context(l->certificate, l->key, &why)))
             continue;
-        error_set(e, ERROR_BAD_REQUEST, "listen[%zu].tls.%s", i, why.message);
+        size_t line = span_starts(span_str(why.message), "key ") ? l->key_line : l->certificate_line;
+        error_set(e, ERROR_BAD_REQUEST, "%.150s:%zu: listen[%zu].tls.%s", c->file, line, i, why.message);
         listen_close_tls(tls, i);
         return NULL;
     }

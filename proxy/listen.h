@@ -14,8 +14,8 @@ int listen_open(const struct config_address *address, bool share, uint16_t *port
 /*
  * A TLS context a configured listener, NULL for those without TLS: loaded once, before anything starts, so
  * that what was checked is what runs (a worker that is replaced while certificates are being renewed too),
- * and so that a session's ticket is good at every worker. NULL with *e naming the key of the configuration
- * and the file.
+ * and so that a session's ticket is good at every worker. NULL with *e naming line and key of the
+ * configuration, and the file.
  */
 SSL_CTX **listen_open_tls(const struct config *c, struct error *e) MUST_USE;
 void listen_close_tls(SSL_CTX **tls, size_t n);

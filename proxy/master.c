@@ -1,10 +1,11 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,18 +17,17 @@
 #include "jobs/launch.h"
 #include "proxy/listen.h"
 #include "proxy/serve.h"
+#include "proxy/sockets.h"
 #include "proxy/worker.h"
 
 enum {
     RESPAWN_MS = 500, /* a worker that ended sooner than this after its start is not replaced at once */
     START_MS = 3000,  /* a worker that gives up by itself so soon after the program's start says that nothing
                          will help */
+    TRIAL_MS = 10000, /* for the first worker of a new configuration to be ready */
     KILL_AFTER_MS = 2000, /* what is left so long after the drain time is killed */
     SAID_MOST = 1280      /* what is wrong with a configuration, with the option or file */
 };
-
-/* The admin page's place among the listeners. */
-#define ADMIN SIZE_MAX
 
 /* One worker's place: its sockets outlive the process that uses them. */
 struct slot {
@@ -35,17 +35,12 @@ struct slot {
     int64_t started_ms, respawn_at_ms;
 };
 
-/* Sockets of one address, one a worker (or one for all, for Unix sockets and the admin page). */
-struct bound {
-    char *text;
-    char *path; /* of a Unix socket's file, which goes with it; NULL: another address */
-    dev_t device;
-    ino_t inode;
-    size_t place;
-    uint16_t port;
-    int *fds;
-    unsigned n, n_before; /* n_before: when bind_all began */
-    bool shared_by_all, keep;
+/* What a configuration and its workers are made of. */
+struct set {
+    struct config *config;
+    SSL_CTX **tls;
+    struct slot *slots;
+    unsigned nslots;
 };
 
 struct master {
@@ -53,8 +48,7 @@ struct master {
     SSL_CTX **tls; /* of its listeners */
     const struct serve_options *options;
     struct metrics *metrics;
-    struct bound *bound;
-    size_t nbound;
+    struct sockets sockets;
     struct slot *slots;
     unsigned nslots;
     pid_t *old; /* workers of an earlier configuration, draining */
@@ -63,186 +57,60 @@ struct master {
     int64_t renderers_at_ms; /* when they are started again; 0: they run, or are not to be had */
     sigset_t signals;
     int64_t started_ms, kill_at_ms;
-    bool ending, failed;
+    struct set before; /* in force until the first worker of a new configuration serves; config NULL: none */
+    int trial[2];      /* pipe on which that worker says so; -1: none */
+    bool ending, failed, reloaded;
 };
 
-/* ---- sockets ---- */
-
-/* `place`: the listener's number, or ADMIN. It tells addresses apart whose port the kernel chooses. */
-static struct bound *find_bound(struct master *m, const struct config_address *a, size_t place)
-{
-    for (size_t i = 0; i < m->nbound; i++)
-        if (strcmp(m->bound[i].text, a->text) == 0 && (m->bound[i].place == ADMIN) == (place == ADMIN) &&
-            (a->port || a->is_unix || m->bound[i].place == place))
-            return &m->bound[i];
-    return NULL;
-}
-
-/* The file of a Unix socket that was just bound, so as to know it again. */
-static void note_file(struct bound *b, const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) < 0)
-        return;
-    b->path = xstrdup(path);
-    b->device = st.st_dev;
-    b->inode = st.st_ino;
-}
-
-/* Unless another one has taken its place. */
-static void remove_file(const struct bound *b)
-{
-    struct stat st;
-    if (b->path && lstat(b->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode)
-        unlink(b->path);
-}
-
-/* Sockets that share a port do so with another server's as well, which would get some of the connections: a
- * socket of its own tells. */
-static int refuse_taken(const struct config_address *a, uint16_t port, struct error *e)
-{
-    int fd = listen_open(a, false, &port, e);
-    if (fd < 0)
-        return -1;
-    close(fd);
-    return 0;
-}
-
-static int bind_address(struct master *m, const struct config_address *a, size_t place, unsigned want,
-                        struct error *e)
-{
-    struct bound *b = find_bound(m, a, place);
-    bool one_for_all = place == ADMIN || a->is_unix;
-    if (!b) {
-        m->bound = xrealloc(m->bound, (m->nbound + 1) * sizeof *m->bound);
-        b = &m->bound[m->nbound++];
-        *b = (struct bound){.text = xstrdup(a->text), .place = place, .shared_by_all = one_for_all};
-    }
-    b->keep = true;
-    if (b->n == 0 && !one_for_all && refuse_taken(a, b->port, e))
-        return -1;
-    while (b->n < (one_for_all ? 1 : want)) {
-        int fd = listen_open(a, !one_for_all, &b->port, e);
-        if (fd < 0)
-            return -1;
-        b->fds = xrealloc(b->fds, (b->n + 1) * sizeof *b->fds);
-        b->fds[b->n++] = fd;
-        if (a->is_unix)
-            note_file(b, a->host);
-    }
-    return 0;
-}
-
-static void close_beyond(struct bound *b, unsigned n)
-{
-    for (; b->n > n; b->n--)
-        if (b->fds[b->n - 1] >= 0)
-            close(b->fds[b->n - 1]);
-}
-
-static void free_bound(struct bound *b)
-{
-    close_beyond(b, 0);
-    xfree(b->fds);
-    xfree(b->path);
-    xfree(b->text);
-}
-
-/* Nobody is to connect to it any more. */
-static void close_bound(struct bound *b)
-{
-    remove_file(b);
-    free_bound(b);
-}
-
-static int bind_each(struct master *m, const struct config *c, struct error *e)
-{
-    for (size_t i = 0; i < c->nlisteners; i++)
-        if (bind_address(m, &c->listeners[i].address, i, c->workers, e) < 0)
-            return -1;
-    return c->admin.host ? bind_address(m, &c->admin, ADMIN, 1, e) : 0;
-}
-
-/* Sockets for every address of this configuration, and no more of them than there will be workers: the kernel
- * spreads connections over all. On failure everything is as before. */
-static int bind_all(struct master *m, const struct config *c, struct error *e)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < m->nbound; i++) {
-        m->bound[i].keep = false;
-        m->bound[i].n_before = m->bound[i].n;
-    }
-    bool failed = bind_each(m, c, e) < 0;
-    for (size_t i = 0; i < m->nbound; i++) {
-        struct bound *b = &m->bound[i];
-        if (failed)
-            close_beyond(b, b->n_before);
-        else if (!b->shared_by_all)
-            close_beyond(b, c->workers);
-        if (failed ? b->n_before > 0 : b->keep)
-            m->bound[kept++] = *b;
-        else
-            close_bound(b);
-    }
-    m->nbound = kept;
-    return failed ? -1 : 0;
-}
-
-static void log_listening(const struct master *m)
-{
-    for (size_t i = 0; i < m->nbound; i++)
-        log_info("listening", log_str("for", m->bound[i].place == ADMIN ? "admin" : "clients"),
-                 log_str("address", m->bound[i].text), log_int("port", m->bound[i].port));
-}
-
 /* ---- workers ---- */
+
+static void free_set(struct set *s)
+{
+    xfree(s->slots);
+    listen_close_tls(s->tls, s->config->nlisteners);
+    config_unref(s->config);
+}
+
+static void close_trial(struct master *m)
+{
+    for (int i = 0; i < 2; i++) {
+        if (m->trial[i] >= 0)
+            close(m->trial[i]);
+        m->trial[i] = -1;
+    }
+}
 
 /* As a worker needs it: the addresses stay bound. */
 static void master_free(struct master *m)
 {
     launch_finish(&m->renderers);
-    for (size_t i = 0; i < m->nbound; i++)
-        free_bound(&m->bound[i]);
-    xfree(m->bound);
-    xfree(m->slots);
+    sockets_free(&m->sockets);
+    free_set(&(struct set){m->config, m->tls, m->slots, m->nslots});
+    if (m->before.config)
+        free_set(&m->before);
+    close_trial(m);
     xfree(m->old);
-    listen_close_tls(m->tls, m->config->nlisteners);
-    config_unref(m->config);
-}
-
-/* The worker's own sockets; those of the others, and all that is the master's, are given back. */
-static int *take_sockets(struct master *m, unsigned index)
-{
-    const struct config *c = m->config;
-    int *fds = xcalloc(c->nlisteners + 1, sizeof *fds);
-    for (size_t i = 0; i <= c->nlisteners; i++) {
-        const struct config_address *a = i < c->nlisteners ? &c->listeners[i].address : &c->admin;
-        struct bound *b = a->host ? find_bound(m, a, i < c->nlisteners ? i : ADMIN) : NULL;
-        unsigned mine = b && !b->shared_by_all ? index : 0;
-        fds[i] = b ? b->fds[mine] : -1;
-        if (b)
-            b->fds[mine] = -1;
-    }
-    return fds;
 }
 
 static int run_worker(struct master *m, unsigned index)
 {
-    int *fds = take_sockets(m, index);
+    int *fds = sockets_take(&m->sockets, m->config, index);
     struct config *config = config_ref(m->config);
     size_t nlisteners = config->nlisteners;
     SSL_CTX **tls = m->tls;
+    int ready = m->trial[1];
     struct metrics *metrics = m->metrics;
     struct render_address renderers = m->renderers.address;
     sigset_t signals = m->signals;
     m->tls = NULL;
+    m->trial[1] = -1;
     master_free(m);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* the terminal sends it to all; the master says when to end */
     sigprocmask(SIG_UNBLOCK, &signals, NULL);
-    int status = worker_run(index, config, fds, tls, metrics, &renderers);
+    int status = worker_run(index, config, fds, tls, metrics, &renderers, ready);
     listen_close_tls(tls, nlisteners);
     xfree(fds);
     return status;
@@ -263,11 +131,15 @@ static void spawn(struct master *m, unsigned index)
     }
 }
 
-static void spawn_all(struct master *m)
+static void make_slots(struct master *m)
 {
     m->nslots = m->config->workers;
     m->slots = xcalloc(m->nslots, sizeof *m->slots);
-    for (unsigned i = 0; i < m->nslots; i++)
+}
+
+static void spawn_from(struct master *m, unsigned first)
+{
+    for (unsigned i = first; i < m->nslots; i++)
         spawn(m, i);
 }
 
@@ -331,19 +203,12 @@ static size_t alive(const struct master *m)
     return n;
 }
 
-static void close_all(struct master *m)
-{
-    for (size_t i = 0; i < m->nbound; i++)
-        close_bound(&m->bound[i]);
-    m->nbound = 0;
-}
-
 static void begin_end(struct master *m)
 {
     if (m->ending)
         return;
     m->ending = true;
-    close_all(m); /* the workers close theirs: who comes now is refused */
+    sockets_close(&m->sockets); /* the workers close theirs: who comes now is refused */
     m->kill_at_ms = clock_mono_ms() + m->config->timeouts.drain + KILL_AFTER_MS;
     signal_all(m, SIGTERM);
 }
@@ -362,7 +227,7 @@ static void worker_gone(struct master *m, unsigned index, int status)
               log_int("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
               log_int("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
     m->metrics->worker_restarts++;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && now - m->started_ms < START_MS) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && !m->reloaded && now - m->started_ms < START_MS) {
         m->failed = true; /* it said why */
         begin_end(m);
     } else if (quick) {
@@ -389,6 +254,11 @@ static void reap(struct master *m)
 
 /* ---- reload ---- */
 
+static void refuse_reload(const char *why)
+{
+    log_error("reload.refused", log_str("why", why), log_str("in_force", "the old configuration"));
+}
+
 /* NULL: the configuration is not good, and a log line has said why. */
 static struct config *load_again(const struct master *m)
 {
@@ -399,8 +269,7 @@ static struct config *load_again(const struct master *m)
         fclose(err);
     said[strcspn(said, "\n")] = '\0';
     if (!fresh)
-        log_error("reload.refused", log_str("why", *said ? said : "the configuration is not good"),
-                  log_str("in_force", "the old configuration"));
+        refuse_reload(*said ? said : "the configuration is not good");
     return fresh;
 }
 
@@ -411,12 +280,12 @@ static void set_public_url(struct master *m, struct config *c)
         c->listeners[0].address.is_unix)
         return;
     const struct config_listener *l = &c->listeners[0];
-    const struct bound *b = find_bound(m, &l->address, 0);
+    unsigned port = sockets_port(&m->sockets, &l->address);
     struct config_error e;
     char url[320];
     bool v6 = l->address.host && strchr(l->address.host, ':');
     snprintf(url, sizeof url, "%s://%s%s%s:%u", l->certificate ? "https" : "http", v6 ? "[" : "",
-             l->address.host, v6 ? "]" : "", b->port);
+             l->address.host, v6 ? "]" : "", port);
     if (config_override(c, "public_url", url, &e) < 0)
         log_warning("public_url", log_str("why", e.message));
 }
@@ -437,8 +306,58 @@ static int check_stores(const struct config *c, struct error *e)
     return good ? 0 : -1;
 }
 
-/* New workers with the new configuration; the old ones finish what they have. A bad configuration changes
- * nothing. */
+static struct set put_in_force(struct master *m, struct set next)
+{
+    struct set before = {m->config, m->tls, m->slots, m->nslots};
+    m->config = next.config;
+    m->tls = next.tls;
+    m->slots = next.slots;
+    m->nslots = next.nslots;
+    return before;
+}
+
+/* Starts the first of the new workers and waits until it takes connections. NULL, or why it does not; then it
+ * is gone. */
+static const char *try_worker(struct master *m)
+{
+    const char *why = NULL;
+    char byte;
+    if (pipe2(m->trial, O_CLOEXEC) < 0)
+        return strerror(errno);
+    spawn(m, 0);
+    close(m->trial[1]);
+    m->trial[1] = -1;
+    struct pollfd p = {.fd = m->trial[0], .events = POLLIN};
+    pid_t pid = m->slots[0].pid;
+    if (poll(&p, 1, TRIAL_MS) != 1)
+        why = "a worker that was started with it was not ready to serve within 10 s";
+    else if (read(p.fd, &byte, 1) != 1)
+        why = "a worker that was started with it could not serve, as the lines before say";
+    close_trial(m);
+    if (why && pid > 0) {
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    return why;
+}
+
+/* The old workers finish what they have. */
+static void end_before(struct master *m)
+{
+    const struct set *b = &m->before;
+    m->old = xrealloc(m->old, (m->nold + b->nslots) * sizeof *m->old);
+    for (unsigned i = 0; i < b->nslots; i++)
+        if (b->slots[i].pid > 0) {
+            kill(b->slots[i].pid, SIGTERM);
+            m->old[m->nold++] = b->slots[i].pid;
+        }
+    free_set(&m->before);
+    m->before = (struct set){.config = NULL};
+}
+
+/* New workers with the new configuration. Nothing is given up before the first of them serves: a
+ * configuration that is bad, or with which workers cannot start, changes nothing. */
 static void reload(struct master *m)
 {
     struct error e;
@@ -446,27 +365,31 @@ static void reload(struct master *m)
     if (!fresh)
         return;
     SSL_CTX **tls = listen_open_tls(fresh, &e);
-    if (!tls || check_stores(fresh, &e) < 0 || bind_all(m, fresh, &e) < 0) {
-        log_error("reload.refused", log_str("why", e.message), log_str("in_force", "the old configuration"));
+    if (!tls || check_stores(fresh, &e) < 0 || sockets_bind(&m->sockets, fresh, &e) < 0) {
+        refuse_reload(e.message);
         listen_close_tls(tls, fresh->nlisteners);
         config_unref(fresh);
         return;
     }
     set_public_url(m, fresh);
-    m->old = xrealloc(m->old, (m->nold + m->nslots) * sizeof *m->old);
-    for (unsigned i = 0; i < m->nslots; i++)
-        if (m->slots[i].pid > 0) {
-            kill(m->slots[i].pid, SIGTERM);
-            m->old[m->nold++] = m->slots[i].pid;
-        }
-    xfree(m->slots);
-    listen_close_tls(m->tls, m->config->nlisteners);
-    config_unref(m->config);
-    m->config = fresh;
-    m->tls = tls;
-    log_set_level(fresh->log.level);
-    log_listening(m);
-    spawn_all(m);
+    m->before = put_in_force(m, (struct set){.config = fresh, .tls = tls});
+    make_slots(m);
+    log_set_level(fresh->log.level); /* which workers inherit */
+    const char *why = try_worker(m);
+    if (why) {
+        struct set tried = put_in_force(m, m->before);
+        m->before = (struct set){.config = NULL};
+        sockets_settle(&m->sockets, m->config, true);
+        free_set(&tried);
+        log_set_level(m->config->log.level);
+        refuse_reload(why);
+        return;
+    }
+    sockets_settle(&m->sockets, fresh, false);
+    end_before(m);
+    m->reloaded = true;
+    sockets_log(&m->sockets);
+    spawn_from(m, 1);
     log_info("reloaded", log_int("workers", m->nslots));
 }
 
@@ -510,8 +433,11 @@ static void raise_file_limit(void)
 
 int serve_run(struct config *config, const struct serve_options *options)
 {
-    struct master m = {
-        .config = config, .options = options, .renderers = {.fd = -1}, .started_ms = clock_mono_ms()};
+    struct master m = {.config = config,
+                       .options = options,
+                       .renderers = {.fd = -1},
+                       .trial = {-1, -1},
+                       .started_ms = clock_mono_ms()};
     struct error e;
     int status = 1;
     log_set_level(config->log.level);
@@ -529,22 +455,24 @@ int serve_run(struct config *config, const struct serve_options *options)
         goto out;
     }
     m.tls = listen_open_tls(config, &e);
-    if (!m.tls || check_stores(config, &e) < 0 || bind_all(&m, config, &e) < 0) {
+    if (!m.tls || check_stores(config, &e) < 0 || sockets_bind(&m.sockets, config, &e) < 0) {
         log_error("start.failed", log_str("why", e.message));
         goto out;
     }
+    sockets_settle(&m.sockets, config, false);
     set_public_url(&m, config);
     log_info("started", log_str("version", PENSTOCK_VERSION), log_int("workers", config->workers),
              log_bool("enabled", config->enabled), log_str("state_dir", config->state_dir));
-    log_listening(&m);
+    sockets_log(&m.sockets);
     start_renderers(&m);
-    spawn_all(&m);
+    make_slots(&m);
+    spawn_from(&m, 0);
     loop(&m);
     end_renderers(&m);
     log_info("ended", log_bool("failed", m.failed));
     status = m.failed ? 1 : 0;
 out:
-    close_all(&m);
+    sockets_close(&m.sockets);
     master_free(&m);
     sigprocmask(SIG_UNBLOCK, &m.signals, NULL);
     return status;

@@ -510,7 +510,7 @@ static int worker_start(struct worker *w, const int *fds, SSL_CTX *const *tls,
 }
 
 int worker_run(unsigned index, struct config *config, const int *fds, SSL_CTX *const *tls,
-               struct metrics *metrics, const struct render_address *renderers)
+               struct metrics *metrics, const struct render_address *renderers, int ready)
 {
     struct worker *w = xcalloc(1, sizeof *w);
     int status = 1;
@@ -526,6 +526,11 @@ int worker_run(unsigned index, struct config *config, const int *fds, SSL_CTX *c
     if (worker_start(w, fds, tls, renderers) < 0)
         goto out;
     log_info("worker.started", log_int("worker", index));
+    if (ready >= 0) {
+        if (write(ready, "", 1) < 0)
+            log_warning("worker.ready", log_str("why", strerror(errno)));
+        close(ready);
+    }
     event_base_dispatch(w->base);
     log_info("worker.ended", log_int("worker", index));
     status = 0;

@@ -96,9 +96,10 @@ struct worker {
 
 /* Runs until it is told to end; the process's exit status. Takes over a reference to the configuration.
  * `fds`: one listening socket a configured listener, then the admin socket (-1: none). `tls`: of
- * listen_open_tls. `renderers`: where penstock-worker listens. */
+ * listen_open_tls. `renderers`: where penstock-worker listens. `ready` (-1: nobody asks) gets a byte when all
+ * is opened and connections are taken, and is closed. */
 int worker_run(unsigned index, struct config *config, const int *fds, SSL_CTX *const *tls,
-               struct metrics *metrics, const struct render_address *renderers);
+               struct metrics *metrics, const struct render_address *renderers, int ready);
 /* Empties the shared output room, leaving room for a chunk's length line in front of what comes next. */
 void worker_out_reset(struct buf *out);
 /* Frees what has died after this loop turn. */

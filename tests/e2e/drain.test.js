@@ -1,7 +1,7 @@
 // Ending and reloading while streams run.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { get } from 'node:https';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -122,6 +122,29 @@ describe('while streams run', { timeout: 180_000 }, () => {
         assert.equal(count(penstock.log(), '"reloaded"'), 0);
     });
 
+    for (const workers of [1, 3])
+        it(`workers that cannot start with a new configuration change nothing (workers: ${workers})`, async () => {
+            await start('');
+            const old = workersOf(penstock.child.pid);
+            const reply = await startStream('old');
+            // What only a worker opens, and cannot any more.
+            const lock = `${penstock.folder}/state/threads.lock`;
+            rmSync(lock);
+            mkdirSync(lock);
+            penstock.configure({ more: `workers: ${workers}\nlinks: markdown\n` });
+            penstock.child.kill('SIGHUP');
+            await until('refused', () => penstock.log().includes('"reload.refused"'));
+            assert.match(penstock.log(), /"threads\.open"/);
+            assert.equal(count(penstock.log(), '"reloaded"'), 0);
+            assert.deepEqual(workersOf(penstock.child.pid), old);
+            for (let i = 0; i < 8; i++) assert.doesNotMatch(await content(), /\]\(http/);
+            await reply.whole;
+            check(reply, slowText('old').left);
+            rmdirSync(lock);
+            await reload({ more: `workers: ${workers}\nlinks: markdown\n` });
+            await until('the new settings apply', async () => /\]\(http/.test(await content()));
+        });
+
     it('certificates that do not work change nothing, and a worker that is replaced meanwhile has the old ones', async () => {
         const made = (name) => ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-keyout', `${name}.key`, '-out', `${name}.pem`];
         await start('');
@@ -139,7 +162,7 @@ describe('while streams run', { timeout: 180_000 }, () => {
         copyFileSync(inFolder('next.pem'), inFolder('live.pem'));
         penstock.child.kill('SIGHUP');
         await until('refused', () => penstock.log().includes('"reload.refused"'));
-        assert.match(penstock.log(), /listen\[1\]\.tls\.key [^"]*live\.key: does not belong to the certificate/);
+        assert.match(penstock.log(), /:\d+: listen\[1\]\.tls\.key [^"]*live\.key: does not belong to the certificate/);
         const [worker] = workersOf(penstock.child.pid);
         process.kill(worker, 'SIGKILL');
         await until('another worker', () => workersOf(penstock.child.pid).some((pid) => pid !== worker));

@@ -105,6 +105,10 @@ static const struct {
     {"listen:\n- address: :1\n  tls:\n", "f:3: listen[0].tls: expected a map", "found nothing"},
     {"listen:\n- address: :1\n  tls: {certificate: c}", "f:3: listen[0].tls.key: this key is missing", ""},
     {"admin: off", "f:1: admin: expected a map", ""},
+    {"admin: 127.0.0.1:9090", "f:1: admin: expected a map (address: …)", "found \"127.0.0.1:9090\""},
+    {"listen: [127.0.0.1:8080]", "f:1: listen[0]: expected a map", "found \"127.0.0.1:8080\""},
+    {"providers: [sk-abc]", "f:1: providers[0]: expected a map", "found something else"},
+    {"organisations: [sk-abc]", "f:1: organisations[0]: expected a map", "found something else"},
     /* Providers. */
     {PROVIDER "ftp://h", "f:4: providers[0].base_url: ", "http:// or https://"},
     {PROVIDER "h", "f:4: providers[0].base_url: ", "http:// or https://"},
@@ -161,7 +165,7 @@ static const struct {
     {"image_generation: {provider: gemini, model: m}",
      "f:1: image_generation.provider: expected a provider with OpenAI's API for it, found \"gemini\", whose "
      "dialect gemini has none",
-     ""},
+     "has none; these have: openai, azure, openrouter, moonshot, vllm, llamacpp, mistral"},
     {"transcription:\n  provider: anthropic\n  model: m",
      "f:2: transcription.provider: expected a provider with", ""},
     {"image_generation: {provider: openai, model: m, size: s}", "f:1: image_generation.size: unknown key",

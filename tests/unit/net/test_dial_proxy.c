@@ -297,7 +297,16 @@ static void bad_proxies(void **state)
     struct dialer *d = dialer_create(base);
     struct outcome o = dial_to(d, "api.good.test", 443, true);
     expect_failure(&o, ERROR_UPSTREAM_UNREACHABLE, "only http:// proxies can be used");
+    expect_failure(&o, ERROR_UPSTREAM_UNREACHABLE, "https_proxy in the environment");
     assert_null(strstr(o.e.message, "secret"));
+    dialer_destroy(d);
+    /* Named is the one that was set. */
+    unsetenv("https_proxy");
+    setenv("HTTPS_PROXY", "socks5://secret@127.0.0.1:1", 1);
+    d = dialer_create(base);
+    o = dial_to(d, "api.good.test", 443, true);
+    expect_failure(&o, ERROR_UPSTREAM_UNREACHABLE, "HTTPS_PROXY in the environment");
+    unsetenv("HTTPS_PROXY");
     dialer_destroy(d);
     loop_destroy(base);
 }

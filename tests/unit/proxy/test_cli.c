@@ -296,6 +296,45 @@ static void check_of_sizes_that_do_nothing(void **state)
     free(err);
 }
 
+static void check_of_limits_above_others(void **state)
+{
+    (void)state;
+    char *out, *err;
+    assert_int_equal(check_text("limits: {directive: 64MiB}\n", false, &out, &err), 0);
+    assert_non_null(strstr(out, "note      limits.directive is above limits.directive_total"));
+    free(out);
+    free(err);
+    assert_int_equal(check_text("limits: {directive: 32MiB}\n", false, &out, &err), 0);
+    assert_null(strstr(out, "directive_total"));
+    free(out);
+    free(err);
+}
+
+/* Files that are there and cannot work are told with line and key, each its own. */
+static void check_of_tls_files(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/penstock-pem-XXXXXX", text[256], *out, *err;
+    int fd = mkstemp(file);
+    assert_true(fd >= 0 && write(fd, "garbage\n", 8) == 8);
+    close(fd);
+    snprintf(text, sizeof text, "listen:\n- address: ':1'\n  tls:\n    certificate: %s\n    key: %s\n", file,
+             file);
+    assert_int_equal(check_text(text, false, &out, &err), 1);
+    assert_non_null(strstr(err, ":4: listen[0].tls.certificate "));
+    assert_non_null(strstr(err, ": holds no certificate in PEM form"));
+    free(out);
+    free(err);
+    snprintf(text, sizeof text, "listen:\n- address: ':1'\n  tls:\n    certificate: %s\n    key: /tmp\n",
+             file);
+    assert_int_equal(check_text(text, false, &out, &err), 1);
+    assert_non_null(
+        strstr(err, ":5: listen[0].tls.key: \"/tmp\" is a directory; expected the path of a PEM"));
+    free(out);
+    free(err);
+    unlink(file);
+}
+
 static void check(void **state)
 {
     (void)state;
@@ -337,6 +376,8 @@ int main(void)
         cmocka_unit_test(several_listeners),
         cmocka_unit_test(check),
         cmocka_unit_test(check_of_sizes_that_do_nothing),
+        cmocka_unit_test(check_of_limits_above_others),
+        cmocka_unit_test(check_of_tls_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
