@@ -148,8 +148,10 @@ static void read_times(struct export *x)
             snprintf(x->times[i], TIME, "%s", buf_cstr(&time));
         journal_summary_free(&summary);
         buf_free(&time);
-        x->plan[i] = (struct plan_thread){
-            .id = span_str(s->list[i].name), .last_updated = span_str(x->times[i]), .number = i};
+        x->plan[i] = (struct plan_thread){.id = span_str(s->list[i].name),
+                                          .last_updated = span_str(x->times[i]),
+                                          .bytes = s->list[i].bytes,
+                                          .number = i};
     }
     progress_clear(&x->bar);
 }
@@ -247,11 +249,11 @@ static int export_planned(struct export *x)
             continue;
         if (export_thread(x, entry, &live, &e)) {
             say(x, entry->name, e.message);
-            plan_state_set(x->state, p->id, "error", p->last_updated);
+            plan_state_set(x->state, p->id, "error", p->last_updated, p->bytes);
             x->failed++;
         } else {
             /* What runs may end without a trace: it is looked at again. */
-            plan_state_set(x->state, p->id, "ok", live ? SPAN_LIT("") : p->last_updated);
+            plan_state_set(x->state, p->id, "ok", live ? SPAN_LIT("") : p->last_updated, p->bytes);
             x->exported++;
         }
         if (save_state(x, false))
