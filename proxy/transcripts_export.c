@@ -148,8 +148,10 @@ static void read_times(struct export *x)
             snprintf(x->times[i], TIME, "%s", buf_cstr(&time));
         journal_summary_free(&summary);
         buf_free(&time);
-        x->plan[i] = (struct plan_thread){
-            .id = span_str(s->list[i].name), .last_updated = span_str(x->times[i]), .number = i};
+        x->plan[i] = (struct plan_thread){.id = span_str(s->list[i].name),
+                                          .last_updated = span_str(x->times[i]),
+                                          .bytes = s->list[i].bytes,
+                                          .number = i};
     }
     progress_clear(&x->bar);
 }
@@ -172,17 +174,7 @@ static void tell_moved(struct export *x, const struct directory_report *r)
 
 static void tell(struct export *x, const struct transcript *t, const struct directory_report *r)
 {
-    struct buf alert;
-    buf_init(&alert, 64 * 1024);
-    if (transcript_alert(t, &alert) == 0 && alert.n) {
-        progress_clear(&x->bar);
-        fprintf(stderr, "warning: %s\n", buf_cstr(&alert));
-    }
-    buf_free(&alert);
-    for (size_t i = 0; i < transcript_warnings(t); i++) {
-        progress_clear(&x->bar);
-        fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
-    }
+    transcripts_warn(t, &x->bar);
     if (r->moved_from)
         tell_moved(x, r);
 }
@@ -247,11 +239,11 @@ static int export_planned(struct export *x)
             continue;
         if (export_thread(x, entry, &live, &e)) {
             say(x, entry->name, e.message);
-            plan_state_set(x->state, p->id, "error", p->last_updated);
+            plan_state_set(x->state, p->id, "error", p->last_updated, p->bytes);
             x->failed++;
         } else {
             /* What runs may end without a trace: it is looked at again. */
-            plan_state_set(x->state, p->id, "ok", live ? SPAN_LIT("") : p->last_updated);
+            plan_state_set(x->state, p->id, "ok", live ? SPAN_LIT("") : p->last_updated, p->bytes);
             x->exported++;
         }
         if (save_state(x, false))

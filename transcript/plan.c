@@ -36,10 +36,13 @@ void plan_state_destroy(struct plan_state *s)
     xfree(s);
 }
 
-void plan_state_set(struct plan_state *s, struct span thread, const char *status, struct span last_updated)
+void plan_state_set(struct plan_state *s, struct span thread, const char *status, struct span last_updated,
+                    uint64_t bytes)
 {
     json_t *entry = json_pack("{s:s,s:s%}", "status", status, "lastUpdated",
                               last_updated.n ? last_updated.p : "", last_updated.n);
+    if (entry && bytes && bytes <= INT64_MAX)
+        json_object_set_new(entry, "bytes", json_integer((json_int_t)bytes));
     if (entry)
         json_object_setn_new(s->threads, thread.n ? thread.p : "", thread.n, entry);
 }
@@ -98,6 +101,12 @@ static int compare_threads(const void *a, const void *b)
     return order ? order : x->place < y->place ? -1 : x->place > y->place;
 }
 
+static bool same_length(const struct plan_thread *t, const json_t *before)
+{
+    const json_t *bytes = json_object_get(before, "bytes");
+    return t->bytes == 0 || !json_is_integer(bytes) || (uint64_t)json_integer_value(bytes) == t->bytes;
+}
+
 static enum plan_action decide(const struct plan_thread *t, const json_t *before, bool force)
 {
     struct span status = raw_str(before, "status");
@@ -108,7 +117,7 @@ static enum plan_action decide(const struct plan_thread *t, const json_t *before
     if (!before)
         return PLAN_NEW;
     bool done = !force && span_is(status, "ok") && t->last_updated.n &&
-                plan_same_time(raw_str(before, "lastUpdated"), t->last_updated);
+                plan_same_time(raw_str(before, "lastUpdated"), t->last_updated) && same_length(t, before);
     return done ? PLAN_DONE : PLAN_UPDATED;
 }
 

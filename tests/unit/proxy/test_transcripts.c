@@ -209,6 +209,24 @@ static void test_only_what_changed(void **state)
     xfree(after);
 }
 
+/* A clock that was set back, or a line that another worker wrote late, leaves the last update as it was. */
+static void test_older_times(void **state)
+{
+    struct place *p = *state;
+    char journal[sizeof two + sizeof one];
+    assert_int_equal(export_all(p), 0);
+    snprintf(journal, sizeof journal, "%s%s", two,
+             BEGIN("r0", "2051319830000000", "") END("r0", "2051319831000000", "finish"));
+    put_journal(p, "default", "two", journal);
+    assert_int_equal(export_all(p), 0);
+    assert_said(p->said, "2 threads: 1 exported, 1 unchanged");
+    char *after = look_at(p->out);
+    assert_said(after, "/turns/turn_0002.md");
+    xfree(after);
+    assert_int_equal(export_all(p), 0);
+    assert_string_equal(p->said, "2 threads: 0 exported, 2 unchanged, 0 failed; 0 files written\n");
+}
+
 /* A turn that is cut and then ends well: its annotation goes, and only that thread is written. */
 static void test_annotation_goes(void **state)
 {
@@ -383,6 +401,11 @@ static void test_render(void **state)
     assert_int_equal(run(p, o), 0);
     assert_said(p->said, "/ana/consult/2035-01-02_Demo_t1: 3 turns, 8 files written\n");
     assert_string_equal(p->complained, "warning: duplicate_payload id=c1\n");
+    o.files[0] = TEST_DATA "/transcript/e12/input.json";
+    assert_int_equal(run(p, o), 0);
+    assert_string_equal(p->complained, "warning: thread t1 \"Demo\": 2 unfinished workflows: "
+                                       "entry:e1:limit_interrupted; background:b2:limit_interrupted\n");
+    o.files[0] = TEST_DATA "/transcript/e14/input.json";
     o.files[1] = TEST_DATA "/transcript/e12/input.json";
     assert_int_equal(run(p, o), 0);
     o.files[1] = "/nowhere";
@@ -437,6 +460,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_only_what_changed),
+        TEST(test_older_times),
         TEST(test_annotation_goes),
         TEST(test_another_day),
         TEST(test_one_thread),

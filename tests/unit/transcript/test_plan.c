@@ -33,8 +33,10 @@ static void assert_planned(const char *state_text, bool full, bool force, const 
     char got[256] = "";
     assert_non_null(state);
     for (size_t i = 0; i < THREADS; i++)
-        list[i] = (struct plan_thread){
-            .id = span_str(threads[i].id), .last_updated = span_str(threads[i].last), .number = i};
+        list[i] = (struct plan_thread){.id = span_str(threads[i].id),
+                                       .last_updated = span_str(threads[i].last),
+                                       .bytes = 7,
+                                       .number = i};
     size_t n = plan_threads(list, THREADS, state, full, force);
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(got);
@@ -60,6 +62,10 @@ static void test_plan(void **state)
     assert_planned("{}", false, false, "b:new c:new d:new a:new e:new f:new");
     assert_planned("{\"a\":{\"status\":\"deleted\"},\"b\":7}", false, true,
                    "b:updated c:new d:new a:deleted e:new f:new");
+    /* What was as long as now when it was exported is done; a state without lengths goes by times alone. */
+    assert_planned("{\"a\":{\"status\":\"ok\",\"lastUpdated\":\"2035-01-05T00:00:00.1Z\",\"bytes\":8},"
+                   "\"b\":{\"status\":\"ok\",\"lastUpdated\":\"2035-01-09T00:00:00.18033Z\",\"bytes\":7}}",
+                   true, false, "b:done c:new d:new a:updated e:new f:new");
 }
 
 static void test_same_time(void **state)
@@ -81,13 +87,15 @@ static void test_state(void **state)
     assert_null(plan_state_parse(SPAN_LIT("{\"a\":")));
     assert_null(plan_state_parse(SPAN_LIT("[]")));
     assert_non_null(s);
-    plan_state_set(s, SPAN_LIT("new"), "error", SPAN_LIT("t"));
-    plan_state_set(s, SPAN_LIT("new"), "ok", SPAN_LIT("u"));
+    plan_state_set(s, SPAN_LIT("new"), "error", SPAN_LIT("t"), 0);
+    plan_state_set(s, SPAN_LIT("new"), "ok", SPAN_LIT("u"), 0);
+    plan_state_set(s, SPAN_LIT("long"), "ok", SPAN_LIT("u"), 5000000000);
     buf_init(&out, 4096);
     assert_int_equal(plan_state_print(s, &out), 0);
-    assert_string_equal(buf_cstr(&out),
-                        "{\n \"old\": {\n  \"status\": \"expired\",\n  \"note\": 1\n },\n"
-                        " \"new\": {\n  \"status\": \"ok\",\n  \"lastUpdated\": \"u\"\n }\n}\n");
+    assert_string_equal(buf_cstr(&out), "{\n \"old\": {\n  \"status\": \"expired\",\n  \"note\": 1\n },\n"
+                                        " \"new\": {\n  \"status\": \"ok\",\n  \"lastUpdated\": \"u\"\n },\n"
+                                        " \"long\": {\n  \"status\": \"ok\",\n  \"lastUpdated\": \"u\",\n"
+                                        "  \"bytes\": 5000000000\n }\n}\n");
     buf_free(&out);
     plan_state_destroy(s);
 }
