@@ -151,6 +151,7 @@ struct reading {
     bool bare;
     bool text; /* a text was there, empty or not */
     bool done;
+    bool reason; /* a word says why, empty or not */
 };
 
 /* A member that says nothing does not keep an emptied event alive. */
@@ -194,8 +195,10 @@ NOT_INLINE static void read_rest(struct walk *w, struct span key, struct reading
         notes_piece(r->e, NOTE_REASONING, 0, value);
     else if (walk_key_is(w, key, "tool_calls") && value.p[0] == '[')
         reply_event_note(r->e, NOTE_CALLS, 0, value);
-    else if (walk_key_is(w, key, "done_reason"))
+    else if (walk_key_is(w, key, "done_reason")) {
         notes_string(r->e, NOTE_FINISH, 0, value);
+        r->reason = true;
+    }
 }
 
 static void read_text(struct walk *w, struct reading *r)
@@ -303,6 +306,8 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
         read_member(&w, key, &r);
     if (!event_close(e, &w, start))
         return;
+    if (r.done && !r.reason && e->noting) /* older servers give no reason */
+        reply_event_note(e, NOTE_FINISH, 0, (struct span){0});
     e->ends_reply = r.done || e->whole;
     e->bare = r.bare && r.text && !e->ends_reply;
     if (e->ends_reply) {
