@@ -350,15 +350,27 @@ static void take_over(struct writer *w, const struct transcript *t, const char *
     remove_turns(w, transcript_entry(t).turns);
 }
 
+/* The second file of a dump that now comes in one, or that was recorded since. */
+static int remove_blocks(struct writer *w)
+{
+    char *path = disk_join(w->path, "raw_blocks.json");
+    w->report->removed += unlink(path) == 0;
+    xfree(path);
+    return 0;
+}
+
 int directory_export(const char *out, const struct transcript *t, struct span raw, struct span blocks,
                      struct span exported_at, const char *old, struct directory_report *r, struct error *e)
 {
     r->path = choose_place(out, t, e);
     struct writer w = {.path = r->path, .report = r, .e = e};
     if (!r->path || make_places(&w) || write_file(&w, "raw_thread.json", raw) ||
-        (blocks.n && write_file(&w, "raw_blocks.json", blocks)) || write_all(&w, t, exported_at))
+        (blocks.n ? write_file(&w, "raw_blocks.json", blocks) : remove_blocks(&w)) ||
+        write_all(&w, t, exported_at))
         return -1;
     take_over(&w, t, old);
+    if (!blocks.n)
+        remove_blocks(&w); /* the old directory's */
     return 0;
 }
 
@@ -388,9 +400,10 @@ int directory_export_journal(const char *out, const struct transcript *t, const 
 {
     r->path = choose_place(out, t, e);
     struct writer w = {.path = r->path, .report = r, .e = e};
-    if (!r->path || make_places(&w) || write_raw(&w, j) || write_all(&w, t, exported_at))
+    if (!r->path || make_places(&w) || write_raw(&w, j) || remove_blocks(&w) || write_all(&w, t, exported_at))
         return -1;
     take_over(&w, t, old);
+    remove_blocks(&w); /* the old directory's */
     return 0;
 }
 
@@ -478,21 +491,36 @@ static void add_path(struct listing *l, const char *path)
     l->paths[l->n++] = xstrdup(path);
 }
 
-static void list_level(struct listing *l, const char *path, unsigned level)
+static bool has_file(const char *path, const char *name)
+{
+    char *file = disk_join(path, name);
+    bool found = access(file, F_OK) == 0;
+    xfree(file);
+    return found;
+}
+
+static bool is_thread(const char *path)
+{
+    return has_file(path, "raw_thread.json") || has_file(path, "thread.json");
+}
+
+/* Names may begin with a dot, an author's say; what else is hidden is no thread. */
+static void list_level(struct listing *l, const char *path, unsigned level, bool hidden)
 {
     enum { LEVELS = 3 }; /* author, mode, thread */
     char **names;
     size_t n;
     if (level == LEVELS) {
-        add_path(l, path);
+        if (!hidden || is_thread(path))
+            add_path(l, path);
         return;
     }
-    if (disk_list(path, &names, &n))
+    if (disk_list_all(path, &names, &n))
         return;
     for (size_t i = 0; i < n; i++) {
         char *inner = disk_join(path, names[i]);
         if (disk_is_directory(inner))
-            list_level(l, inner, level + 1);
+            list_level(l, inner, level + 1, hidden || names[i][0] == '.');
         xfree(inner);
     }
     disk_list_free(names, n);
@@ -501,16 +529,13 @@ static void list_level(struct listing *l, const char *path, unsigned level)
 int directory_list(const char *out, char ***paths, size_t *n, struct error *e)
 {
     struct listing l = {0};
-    char *raw = disk_join(out, "raw_thread.json"), *json = disk_join(out, "thread.json");
     int status = 0;
     if (!disk_is_directory(out))
         status = error_set(e, ERROR_BAD_REQUEST, "%s is not a directory", out);
-    else if (access(raw, F_OK) == 0 || access(json, F_OK) == 0)
+    else if (is_thread(out))
         add_path(&l, out);
     else
-        list_level(&l, out, 0);
-    xfree(raw);
-    xfree(json);
+        list_level(&l, out, 0, false);
     *paths = l.paths;
     *n = l.n;
     return status;

@@ -85,7 +85,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int disk_list(const char *path, char ***names, size_t *n)
+static int list_names(const char *path, bool hidden, char ***names, size_t *n)
 {
     size_t room = 0;
     DIR *dir = opendir(path);
@@ -94,7 +94,8 @@ int disk_list(const char *path, char ***names, size_t *n)
     if (!dir)
         return -1;
     for (struct dirent *d; (d = readdir(dir));) {
-        if (d->d_name[0] == '.')
+        bool dots = strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
+        if (dots || (d->d_name[0] == '.' && !hidden))
             continue;
         if (*n == room) {
             room = room ? 2 * room : 32;
@@ -106,6 +107,16 @@ int disk_list(const char *path, char ***names, size_t *n)
     if (*n)
         qsort(*names, *n, sizeof **names, compare_names);
     return 0;
+}
+
+int disk_list(const char *path, char ***names, size_t *n)
+{
+    return list_names(path, false, names, n);
+}
+
+int disk_list_all(const char *path, char ***names, size_t *n)
+{
+    return list_names(path, true, names, n);
 }
 
 void disk_list_free(char **names, size_t n)

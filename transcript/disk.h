@@ -27,6 +27,8 @@ void disk_abandon(struct disk_file *f);
 int disk_make(const char *path, struct error *e) MUST_USE;
 /* The names in a directory, sorted, without those that begin with a dot. -1 with errno. */
 int disk_list(const char *path, char ***names, size_t *n) MUST_USE;
+/* With them, but for "." and "..". */
+int disk_list_all(const char *path, char ***names, size_t *n) MUST_USE;
 void disk_list_free(char **names, size_t n);
 bool disk_is_directory(const char *path);
 /*

@@ -238,6 +238,35 @@ static void test_two_files(void **state)
     xfree(out);
 }
 
+/* A thread that comes in one file after it came in two: what was in the second is not drawn into it. */
+static void test_second_file_goes(void **state)
+{
+    static const char plain[] = THREAD("", "{\"uuid\":\"a\",\"query_str\":\"q\"}");
+    static const char blocks[] =
+        "{\"entries\":[{\"uuid\":\"a\",\"blocks\":[{\"workflow_block\":{\"status\":\"ODD\"}}]}]}";
+    struct directory_report r, again;
+    struct error e;
+    char *out = make_place(), *old;
+    (void)state;
+    for (unsigned moves = 0; moves < 2; moves++) {
+        assert_int_equal(try_export(out, plain, blocks, NULL, &r, &e), 0);
+        assert_true(is_there(r.path, "raw_blocks.json"));
+        old = xstrdup(r.path);
+        directory_report_free(&r);
+        const char *raw = moves ? THREAD("\"lastUpdated\":\"2035-01-03T\",", TURN("q")) : plain;
+        assert_int_equal(try_export(out, raw, "", old, &r, &e), 0);
+        assert_int_equal(strcmp(r.path, old) != 0, moves);
+        assert_false(is_there(r.path, "raw_blocks.json"));
+        directory_report_init(&again);
+        assert_int_equal(directory_rerender(r.path, true, &again, &e), DIRECTORY_SAME);
+        directory_report_free(&again);
+        directory_report_free(&r);
+        xfree(old);
+    }
+    remove_tree(out);
+    xfree(out);
+}
+
 /* ---- a thread that moved ---- */
 
 static void test_older_directory(void **state)
@@ -476,6 +505,23 @@ static void test_list(void **state)
     assert_int_equal(n, 1);
     assert_string_equal(paths[0], a);
     directory_list_free(paths, n);
+    /* An author may begin with a dot; what else is hidden is somebody's own. */
+    char *hidden = export(out, "{\"thread_id\":\"c\",\"author\":\".c\"}", NULL, NULL);
+    char *git = disk_join(out, ".git/objects/ab");
+    assert_string_equal(hidden + strlen(out), "/.c/consult/_untitled_c");
+    assert_int_equal(disk_make(git, &e), 0);
+    assert_int_equal(directory_list(out, &paths, &n, &e), 0);
+    assert_int_equal(n, 3);
+    assert_string_equal(paths[0], hidden);
+    directory_list_free(paths, n);
+    static const char *const dots[] = {".c", ".git"};
+    for (size_t i = 0; i < 2; i++) {
+        char *dot = disk_join(out, dots[i]);
+        remove_tree(dot);
+        xfree(dot);
+    }
+    xfree(hidden);
+    xfree(git);
     assert_int_equal(directory_list("/nowhere/at/all", &paths, &n, &e), -1);
     assert_non_null(strstr(e.message, "/nowhere/at/all"));
     xfree(a);
@@ -493,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_ids_that_begin_alike),
         cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_second_file_goes),
         cmocka_unit_test(test_older_directory),
         cmocka_unit_test(test_directories_that_stay),
         cmocka_unit_test(test_what_cannot_be_written),
