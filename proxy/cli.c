@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "artifacts/store.h"
 #include "base/xalloc.h"
 #include "config/value.h"
 
@@ -265,6 +266,13 @@ static int join_listen(struct cli *cli, const char **value, const char *more)
     return failed ? -1 : 0;
 }
 
+static int refuse_missing(const struct command *c, const struct option_row *row, FILE *err)
+{
+    fprintf(err, "penstock %s: --%s needs a value: --%s %s; see penstock %s --help\n", c->name, row->name,
+            row->name, row->argument, c->name);
+    return USAGE_ERROR;
+}
+
 /* getopt_long answered that it does not know what stands there, or that a value is missing. */
 static int refuse_option(const struct command *c, int answer, char **argv, FILE *err)
 {
@@ -272,9 +280,8 @@ static int refuse_option(const struct command *c, int answer, char **argv, FILE 
         optopt >= LONG && optopt < LONG + OPTIONS ? &c->options[optopt - LONG] : NULL;
     const char *argument = argv[optind - 1];
     if (answer == ':' && row)
-        fprintf(err, "penstock %s: --%s needs a value: --%s %s; see penstock %s --help\n", c->name, row->name,
-                row->name, row->argument, c->name);
-    else if (row)
+        return refuse_missing(c, row, err);
+    if (row)
         fprintf(err, "penstock %s: --%s takes no value; see penstock %s --help\n", c->name, row->name,
                 c->name);
     else if (optopt == 'h') /* -h alone was taken */
@@ -309,6 +316,8 @@ static int read_options(struct cli *cli, const struct command *c, int argc, char
             return refuse_option(c, answer, argv, err);
         const struct option_row *row = &c->options[answer - LONG];
         const char **value = &values[answer - LONG];
+        if (!row->key && optarg && !*optarg) /* an unset variable of a script, most likely */
+            return refuse_missing(c, row, err);
         if (row->key && strcmp(row->key, "listen") == 0) {
             if (join_listen(cli, value, optarg)) {
                 fprintf(err, "penstock %s: too many --listen; write them into a configuration file\n",
@@ -490,6 +499,13 @@ static int finish_transcript(struct cli *cli, const char *const values[OPTIONS],
     if (values[TRANSCRIPT_LIMIT] && (value_count(span_str(values[TRANSCRIPT_LIMIT]), &limit) || limit == 0)) {
         fprintf(err, "penstock transcript: --limit must be a number from 1 on, not \"%.60s\"\n",
                 values[TRANSCRIPT_LIMIT]);
+        return USAGE_ERROR;
+    }
+    if (values[TRANSCRIPT_ORG] && !store_org_valid(values[TRANSCRIPT_ORG])) {
+        fprintf(err,
+                "penstock transcript: --org must be an organisation: letters, digits, - and _, at most 64, "
+                "not \"%.60s\"\n",
+                values[TRANSCRIPT_ORG]);
         return USAGE_ERROR;
     }
     cli->transcript = (struct transcript_options){.action = (enum transcript_action)action,

@@ -76,6 +76,10 @@ static void mistakes(void **state)
         {{"penstock", "transcript", "render", "a", "b", "c", "--out", "x"}, "unexpected \"c\""},
         {{"penstock", "transcript", "rerender"}, "say penstock transcript rerender DIR"},
         {{"penstock", "transcript", "list", "t"}, "say penstock transcript list"},
+        {{"penstock", "transcript", "export", "t", "--out", ""}, "--out needs a value: --out DIR"},
+        {{"penstock", "transcript", "export", "t", "--out="}, "--out needs a value: --out DIR"},
+        {{"penstock", "transcript", "list", "--org", "../x"},
+         "--org must be an organisation: letters, digits, - and _, at most 64, not \"../x\""},
         {{"penstock", "transcript", "rerender", "x", "--limit", "0"}, "--limit must be a number from 1 on"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
