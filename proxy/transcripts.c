@@ -196,6 +196,21 @@ static int list(const struct transcript_options *o)
 
 /* ---- documents ---- */
 
+void transcripts_warn(const struct transcript *t, struct progress *bar)
+{
+    struct buf alert;
+    buf_init(&alert, 64 * 1024);
+    if (transcript_alert(t, &alert) == 0 && alert.n) {
+        progress_clear(bar);
+        fprintf(stderr, "warning: %s\n", buf_cstr(&alert));
+    }
+    buf_free(&alert);
+    for (size_t i = 0; i < transcript_warnings(t); i++) {
+        progress_clear(bar);
+        fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
+    }
+}
+
 static int read_document(const char *path, struct buf *out)
 {
     buf_init(out, TRANSCRIPT_DOCUMENT);
@@ -220,6 +235,7 @@ static int render_document(const struct transcript_options *o, struct span raw, 
     }
     struct directory_index *index = directory_index_read(o->out);
     struct directory_report report;
+    struct progress no_bar = {.total = 0};
     directory_report_init(&report);
     transcripts_now(now);
     int failed = directory_export(o->out, t, raw, blocks, span_str(now),
@@ -229,8 +245,7 @@ static int render_document(const struct transcript_options *o, struct span raw, 
     else
         printf("%s: %u turn%s, %u file%s written\n", report.path, transcript_entry(t).turns,
                transcript_entry(t).turns == 1 ? "" : "s", report.written, report.written == 1 ? "" : "s");
-    for (size_t i = 0; i < transcript_warnings(t); i++)
-        fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
+    transcripts_warn(t, &no_bar);
     directory_report_free(&report);
     directory_index_destroy(index);
     transcript_destroy(t);

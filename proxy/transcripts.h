@@ -7,7 +7,9 @@
  */
 #include "artifacts/threads.h"
 #include "proxy/cli.h"
+#include "proxy/progress.h"
 #include "transcript/journal.h"
+#include "transcript/transcript.h"
 
 /* The exit status: 0 when all is well, 1 when something could not be read or written. */
 int transcripts_run(const struct transcript_options *options);
@@ -30,6 +32,8 @@ int transcripts_source_read(const struct transcripts_source *s, const struct thr
 /* What it says of itself; the summary is the caller's also when it failed. -1: a clause in `why`. */
 int transcripts_source_summarize(const struct transcripts_source *s, const struct thread_entry *entry,
                                  struct journal_summary *summary, char why[LIMIT_ERROR_TEXT]) MUST_USE;
+/* Says on standard error what did not end well in a thread and what is odd about it, below the bar. */
+void transcripts_warn(const struct transcript *t, struct progress *bar);
 /* "2035-12-26T00:00:00Z", the time of now. */
 void transcripts_now(char text[32]);
 int transcripts_export(const struct transcript_options *options);

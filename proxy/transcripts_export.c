@@ -174,17 +174,7 @@ static void tell_moved(struct export *x, const struct directory_report *r)
 
 static void tell(struct export *x, const struct transcript *t, const struct directory_report *r)
 {
-    struct buf alert;
-    buf_init(&alert, 64 * 1024);
-    if (transcript_alert(t, &alert) == 0 && alert.n) {
-        progress_clear(&x->bar);
-        fprintf(stderr, "warning: %s\n", buf_cstr(&alert));
-    }
-    buf_free(&alert);
-    for (size_t i = 0; i < transcript_warnings(t); i++) {
-        progress_clear(&x->bar);
-        fprintf(stderr, "warning: %.*s\n", (int)transcript_warning(t, i).n, transcript_warning(t, i).p);
-    }
+    transcripts_warn(t, &x->bar);
     if (r->moved_from)
         tell_moved(x, r);
 }

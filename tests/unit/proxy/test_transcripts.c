@@ -394,6 +394,11 @@ static void test_render(void **state)
     assert_int_equal(run(p, o), 0);
     assert_said(p->said, "/ana/consult/2035-01-02_Demo_t1: 3 turns, 8 files written\n");
     assert_string_equal(p->complained, "warning: duplicate_payload id=c1\n");
+    o.files[0] = TEST_DATA "/transcript/e12/input.json";
+    assert_int_equal(run(p, o), 0);
+    assert_string_equal(p->complained, "warning: thread t1 \"Demo\": 2 unfinished workflows: "
+                                       "entry:e1:limit_interrupted; background:b2:limit_interrupted\n");
+    o.files[0] = TEST_DATA "/transcript/e14/input.json";
     o.files[1] = TEST_DATA "/transcript/e12/input.json";
     assert_int_equal(run(p, o), 0);
     o.files[1] = "/nowhere";
