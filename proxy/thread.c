@@ -371,6 +371,19 @@ static const char *cause_of_error(const struct exchange *ex, struct thread_endin
     }
 }
 
+static bool said_anything(const struct recorder *r)
+{
+    return r->text.n || r->reasoning.n || r->raw.n || r->ncalls || r->citations.n;
+}
+
+/* A whole reply need not say why it ended, but one in which nothing could be read was cut, as a stream that
+ * ends without a word was. What is not read is taken for whole. */
+static bool ended_well(const struct exchange *ex)
+{
+    bool whole = ex->treatment == TREAT_WHOLE && said_anything(ex->thread->said);
+    return ex->upstream_clean && (whole || ex->treatment == TREAT_PASS);
+}
+
 /* A finish or an error that was received decides, else whichever side ended first. */
 static void find_cause(const struct exchange *ex, struct thread_ending *end)
 {
@@ -392,8 +405,7 @@ static void find_cause(const struct exchange *ex, struct thread_ending *end)
     else if (ex->error)
         end->cause = cause_of_error(ex, end);
     else
-        /* A whole reply need not say why it ended; a stream that ends without a word was cut. */
-        end->cause = ex->treatment != TREAT_STREAM && ex->upstream_clean ? "finish" : "upstream_closed";
+        end->cause = ended_well(ex) ? "finish" : "upstream_closed";
 }
 
 void thread_end(struct exchange *ex)

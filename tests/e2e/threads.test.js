@@ -80,6 +80,8 @@ class Provider extends LoopbackUpstream {
                 return response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(`${JSON.stringify({ message: { role: 'assistant', content: 'Hi', thinking: 'Hm' }, done: false })}\n${JSON.stringify({ message: { content: '' }, done: true, done_reason: 'stop' })}\n`);
             case 'response':
                 return send(200, { id: 'resp_1', object: 'response', status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [{ type: 'message', content: [{ type: 'output_text', text: 'Half', annotations: [] }] }] });
+            case 'torn':
+                return response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"c","object":"chat.completion","choices":[{"index":0,"mess');
             case 'background':
                 return send(200, { id: 'resp_bg', object: 'response', status: 'queued', output: [] });
             default:
@@ -290,6 +292,7 @@ The log says all is well.
             ['/v1/responses', { model: 'm', input: '#response' }, { text: 'Half', end: { cause: 'finish', http_status: 200, finish_reason: 'max_output_tokens' } }],
             ['/v1/chat/completions', { model: 'm', messages: says('plain') }, { text: 'An answer.', end: { cause: 'finish', http_status: 200, finish_reason: 'stop' } }],
             ['/v1/chat/completions', { model: 'm', stream: true, messages: says('#cut') }, { text: 'Half a sen', end: { cause: 'upstream_closed', http_status: 200, error_code: 'UPSTREAM_INVALID' } }],
+            ['/v1/chat/completions', { model: 'm', messages: says('#torn') }, { end: { cause: 'upstream_closed', http_status: 200 } }],
             ['/down/v1/chat/completions', { model: 'm', messages: says('unreachable') }, { end: { cause: 'upstream_closed', error_code: 'UPSTREAM_UNREACHABLE' } }],
             ['/v1/chat/completions', { model: 'm', messages: says('bad'), attachments: [{ path: 'nowhere.txt' }] }, { end: { cause: 'http_error', http_status: 422, error_code: 'ATTACHMENT_NOT_FOUND' } }],
         ];
