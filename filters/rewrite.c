@@ -122,13 +122,14 @@ static void copy_within(struct buf *b, size_t from, size_t n)
     }
 }
 
-/* What is told at the end of a text. */
+/* What is told at the end of a text. Links stay out of the record: whoever has one may open the file. */
 static void add_at_end(struct reply *r, struct channel *c)
 {
     size_t from = r->scratch.n;
     bool sentence = channel_needs_sentence(c);
     if (sentence)
         report_sentence(&r->report, c->number, &r->scratch);
+    size_t recorded = r->scratch.n - from;
     if (c->directives && r->settings.links)
         report_links(&r->report, c->number, &r->scratch);
     c->shown = c->shown || c->visible || sentence;
@@ -139,8 +140,8 @@ static void add_at_end(struct reply *r, struct channel *c)
         return;
     struct span added = span_from(buf_span(&r->scratch), from);
     c->added = xspandup(added);
-    if (r->settings.recorder)
-        recorder_text(r->settings.recorder, c->number, added);
+    if (r->settings.recorder && recorded)
+        recorder_text(r->settings.recorder, c->number, span_of(added.p, recorded));
 }
 
 /* The channel's end: what was held, and what is told at the end of a text. It joins the text that the event

@@ -1,7 +1,7 @@
 /*
  * What the recorder keeps of a reply, for every API. tests/data/recorded.txt has the cases:
  *
- *   == name | api [whole] [ndjson] [array] [cut] [n=2]
+ *   == name | api [whole] [ndjson] [array] [cut] [links] [n=2]
  *   -- upstream            or: -- stream FILE of tests/data/streams
  *   lines …                (<CR> is a carriage return, <+> joins a line with the next one)
  *   -- recorded
@@ -101,6 +101,7 @@ static struct run options_of(struct span head)
             run = run_defaults(apis[i]);
     assert_non_null(run.dialect);
     run.cut = has(options, " cut");
+    run.settings.links = has(options, " links");
     run.settings.choices = has(options, "n=2") ? 2 : 1;
     run.settings.framing = has(options, " whole")    ? REPLY_WHOLE
                            : has(options, " ndjson") ? REPLY_NDJSON
