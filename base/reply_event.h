@@ -67,7 +67,7 @@ enum note_kind {
                       none of the others */
     NOTE_CITATION, /* the address of a source */
     NOTE_CITATION_TITLE, /* next after its NOTE_CITATION */
-    NOTE_FINISH,         /* why the reply ended */
+    NOTE_FINISH,         /* why the reply ended; no value: it did, without a reason */
     NOTE_PENDING,        /* a reply that is made in the background and not ready; its status */
     NOTE_CANCELED,       /* a reply that was cancelled by a call of the API; no value */
     NOTE_REPLY_ID,       /* under which the provider keeps it */

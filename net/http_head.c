@@ -229,6 +229,16 @@ const struct http_field *http_head_find(const struct http_head *h, const char *n
     return NULL;
 }
 
+void http_head_codings(const struct http_head *h, struct buf *out)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (span_is_nocase(h->fields[i].name, "content-encoding") && h->fields[i].value.n) {
+            if (out->n)
+                buf_addc(out, ',');
+            buf_add(out, h->fields[i].value);
+        }
+}
+
 /* Whether a comma-separated list holds this token. */
 static bool list_has(struct span list, struct span token)
 {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/span.h"
@@ -46,6 +47,9 @@ int http_head_read_trailers(struct span section, struct http_head *out, struct e
 
 /* The first field of that name; NULL. */
 const struct http_field *http_head_find(const struct http_head *h, const char *name);
+/* Appends all content codings, in the order in which they were applied; several fields make one list (RFC
+ * 9110 §5.3). */
+void http_head_codings(const struct http_head *h, struct buf *out);
 /* Whether a comma-separated field (Connection …) holds that token, over all its lines. */
 bool http_head_has_token(const struct http_head *h, const char *name, const char *token);
 /* Hop-by-hop fields (RFC 9110 §7.6.1) and those that Connection names: not to be forwarded. */

@@ -307,7 +307,7 @@ static void read_event(struct reply_event *e, unsigned choices, struct reply_end
     if (!event_close(e, &w, start))
         return;
     if (r.done && !r.reason && e->noting) /* older servers give no reason */
-        reply_event_note(e, NOTE_FINISH, 0, span_of("", 0));
+        reply_event_note(e, NOTE_FINISH, 0, (struct span){0});
     e->ends_reply = r.done || e->whole;
     e->bare = r.bare && r.text && !e->ends_reply;
     if (e->ends_reply) {

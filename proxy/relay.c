@@ -356,7 +356,7 @@ static void on_head(void *arg, const struct http_head *head)
     struct exchange *ex = exchange_of(arg);
     ex->status = head->status;
     note_refused_key(ex, head->status);
-    thread_reply(ex, head->status);
+    thread_reply(ex, head);
     ex->treatment = relay_choose_treatment(ex, head);
     if (ex->treatment != TREAT_PASS && relay_create_decoder(ex, head) < 0)
         return;

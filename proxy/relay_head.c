@@ -74,17 +74,6 @@ void relay_create_reply(struct exchange *ex)
     ex->reply = reply_create(&s, &callbacks, ex);
 }
 
-/* All codings, in the order in which they were applied; several fields make one list (RFC 9110 §5.3). */
-static void read_codings(const struct http_head *head, struct buf *out)
-{
-    for (size_t i = 0; i < head->n; i++)
-        if (span_is_nocase(head->fields[i].name, "content-encoding") && head->fields[i].value.n) {
-            if (out->n)
-                buf_addc(out, ',');
-            buf_add(out, head->fields[i].value);
-        }
-}
-
 int relay_create_decoder(struct exchange *ex, const struct http_head *head)
 {
     struct span unknown = {0};
@@ -92,7 +81,7 @@ int relay_create_decoder(struct exchange *ex, const struct http_head *head)
     struct error e;
     int status = 0;
     buf_init(&codings, LIMIT_HTTP_HEAD);
-    read_codings(head, &codings);
+    http_head_codings(head, &codings);
     if (codings.n == 0 || span_is_nocase(buf_span(&codings), "identity"))
         goto out;
     ex->decoder = decoder_create(buf_span(&codings), &unknown);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "filters/recorder.h"
+#include "net/decode.h"
 #include "providers/words.h"
 #include "proxy/thread_line.h"
 #include "transcript/ending.h"
@@ -23,7 +24,7 @@ struct exchange_thread {
     bool has_words, begun, gone, shut_down;
     int status; /* of the provider's reply; 0: none came */
     struct recorder *said;
-    struct buf error_body;
+    struct buf error_body, error_codings; /* the body as it came, and its content codings */
 };
 
 /* What both jobs need to write a line. */
@@ -49,7 +50,7 @@ struct end_job {
     struct line_job line; /* first */
     bool stored;
     struct recorder *said;
-    struct buf artifacts, error_body;
+    struct buf artifacts, error_body, error_codings;
     struct thread_ending ending; /* its strings are constants or `message` */
     char message[LIMIT_ERROR_TEXT];
 };
@@ -156,6 +157,7 @@ void thread_start(struct exchange *ex)
     t->stored = ex->stored;
     words_init(&t->words);
     buf_init(&t->error_body, LIMIT_THREAD_ERROR_BODY);
+    buf_init(&t->error_codings, LIMIT_HTTP_HEAD);
     t->said = recorder_create(ex->dialect->parts, ex->dialect->calls);
     ex->thread = t;
 }
@@ -203,10 +205,15 @@ struct recorder *thread_recorder(const struct exchange *ex)
     return ex->thread ? ex->thread->said : NULL;
 }
 
-void thread_reply(struct exchange *ex, int status)
+void thread_reply(struct exchange *ex, const struct http_head *head)
 {
-    if (ex->thread)
-        ex->thread->status = status;
+    struct exchange_thread *t = ex->thread;
+    if (!t)
+        return;
+    t->status = head->status;
+    buf_reset(&t->error_codings);
+    if (head->status >= 400)
+        http_head_codings(head, &t->error_codings);
 }
 
 void thread_error_bytes(struct exchange *ex, struct span bytes)
@@ -227,10 +234,37 @@ void thread_client_gone(struct exchange *ex)
 
 /* ---- the last line ---- */
 
+/* Undoes the codings of an error's body: it goes to the client as it came. Nothing is left of one that cannot
+ * be decoded, or is too long. */
+static void decode_error(struct end_job *j)
+{
+    struct span unknown, rest = buf_span(&j->error_body);
+    struct decoder *d = decoder_create(buf_span(&j->error_codings), &unknown);
+    struct buf plain;
+    size_t used;
+    int more = d ? 1 : -1;
+    buf_init(&plain, LIMIT_THREAD_ERROR_BODY);
+    while (more >= 0 && (more > 0 || rest.n) && !buf_full(&plain)) {
+        size_t before = plain.n;
+        more = decoder_feed(d, rest, plain.max, &used, &plain);
+        rest = span_from(rest, used);
+        if (used == 0 && plain.n == before)
+            break;
+    }
+    if (more < 0 || !decoder_complete(d))
+        buf_reset(&plain);
+    decoder_destroy(d);
+    buf_move(&j->error_body, &plain);
+    buf_free(&plain);
+}
+
 /* What an error's body says of it. Some APIs stream errors as an array of one. */
 static void read_error(struct end_job *j)
 {
-    struct span value, body = buf_span(&j->error_body);
+    struct span value;
+    if (j->error_codings.n && j->error_body.n && !buf_full(&j->error_body))
+        decode_error(j);
+    struct span body = buf_span(&j->error_body);
     if (body.n == 0 || buf_full(&j->error_body) || !json_document(body, &value))
         return;
     struct json_iter it = json_iter(value);
@@ -351,6 +385,7 @@ static void end_done(struct job *job)
     recorder_destroy(j->said);
     buf_free(&j->artifacts);
     buf_free(&j->error_body);
+    buf_free(&j->error_codings);
     xfree(j);
 }
 
@@ -377,11 +412,12 @@ static bool said_anything(const struct recorder *r)
 }
 
 /* A whole reply need not say why it ended, but one in which nothing could be read was cut, as a stream that
- * ends without a word was. What is not read is taken for whole. */
+ * ends without a word was; what is not read, a sound say, is taken for whole. A redirection is no reply. */
 static bool ended_well(const struct exchange *ex)
 {
     bool whole = ex->treatment == TREAT_WHOLE && said_anything(ex->thread->said);
-    return ex->upstream_clean && (whole || ex->treatment == TREAT_PASS);
+    bool unread = ex->treatment == TREAT_PASS && ex->thread->status >= 200 && ex->thread->status < 300;
+    return ex->upstream_clean && (whole || unread);
 }
 
 /* A finish or an error that was received decides, else whichever side ended first. */
@@ -429,6 +465,8 @@ void thread_end(struct exchange *ex)
     buf_add(&j->artifacts, buf_span(&ex->artifacts));
     buf_init(&j->error_body, t->error_body.max);
     buf_move(&j->error_body, &t->error_body);
+    buf_init(&j->error_codings, t->error_codings.max);
+    buf_move(&j->error_codings, &t->error_codings);
     submit(ex, &j->line);
     thread_free(ex);
 }
@@ -441,6 +479,7 @@ void thread_free(struct exchange *ex)
     recorder_destroy(t->said);
     buf_free(&t->words.text);
     buf_free(&t->error_body);
+    buf_free(&t->error_codings);
     xfree(t);
     ex->thread = NULL;
 }

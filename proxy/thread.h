@@ -22,8 +22,8 @@ void thread_begin(struct exchange *ex);
 /* NULL: nobody records. */
 struct recorder *thread_recorder(const struct exchange *ex);
 /* The provider's reply began. */
-void thread_reply(struct exchange *ex, int status);
-/* Bytes of a reply that is an error, as far as they are needed. */
+void thread_reply(struct exchange *ex, const struct http_head *head);
+/* Bytes of a reply that is an error, as they came and as far as they are needed. */
 void thread_error_bytes(struct exchange *ex, struct span bytes);
 /* Either side ends first, or what it said before decides. */
 void thread_client_gone(struct exchange *ex);

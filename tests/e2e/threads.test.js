@@ -6,6 +6,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoopbackUpstream, bodyOf } from './loopback-upstream.js';
 import { BINARY, Penstock } from './penstock.js';
@@ -42,6 +43,10 @@ class Provider extends LoopbackUpstream {
                 return response.end(chunk({ content: 'all is well.' }) + chunk({}, 'stop') + DONE);
             case 'quota':
                 return send(429, { error: { message: 'You exceeded your current quota.', type: 'insufficient_quota', param: null, code: 'insufficient_quota' } });
+            case 'packed': // although identity was asked for
+                return response.writeHead(429, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify({ error: { message: 'No.', type: 'insufficient_quota', code: 'insufficient_quota' } })));
+            case 'moved':
+                return response.writeHead(302, { location: '/elsewhere' }).end();
             case 'slow':
                 this.open.add(word);
                 response.on('close', () => this.open.delete(word));
@@ -293,12 +298,14 @@ The log says all is well.
             ['/v1/chat/completions', { model: 'm', messages: says('plain') }, { text: 'An answer.', end: { cause: 'finish', http_status: 200, finish_reason: 'stop' } }],
             ['/v1/chat/completions', { model: 'm', stream: true, messages: says('#cut') }, { text: 'Half a sen', end: { cause: 'upstream_closed', http_status: 200, error_code: 'UPSTREAM_INVALID' } }],
             ['/v1/chat/completions', { model: 'm', messages: says('#torn') }, { end: { cause: 'upstream_closed', http_status: 200 } }],
+            ['/v1/chat/completions', { model: 'm', messages: says('#packed') }, { end: { cause: 'http_error', http_status: 429, error_type: 'insufficient_quota', error_code: 'insufficient_quota' } }],
+            ['/v1/chat/completions', { model: 'm', messages: says('#moved') }, { end: { cause: 'upstream_closed', http_status: 302 } }],
             ['/down/v1/chat/completions', { model: 'm', messages: says('unreachable') }, { end: { cause: 'upstream_closed', error_code: 'UPSTREAM_UNREACHABLE' } }],
             ['/v1/chat/completions', { model: 'm', messages: says('bad'), attachments: [{ path: 'nowhere.txt' }] }, { end: { cause: 'http_error', http_status: 422, error_code: 'ATTACHMENT_NOT_FOUND' } }],
         ];
         for (const [i, [path, body, expected]] of rows.entries()) {
             const thread = `api-${i}`;
-            const reply = await post(path, body, { 'X-HW-Thread': thread, 'X-HW-Turn': '7' });
+            const reply = await post(path, body, { 'X-HW-Thread': thread, 'X-HW-Turn': '7' }, { redirect: 'manual' });
             await reply.text().catch(() => {});
             await until(`the end of ${path} ${i}`, () => line(thread, 'end'));
             const { ev, id, at_us, ...said } = line(thread, 'end');
