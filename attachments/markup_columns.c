@@ -5,14 +5,15 @@
 
 enum { NEAR = 30 /* twips: rows that were drawn one after the other seldom end at quite the same place */ };
 
+/* Both NULL: it is empty. */
 static int32_t *edges_of(struct buf *b)
 {
-    return (int32_t *)(void *)(b->data + b->start);
+    return b->data ? (int32_t *)(void *)(b->data + b->start) : NULL;
 }
 
 static uint32_t *numbers(struct buf *b)
 {
-    return (uint32_t *)(void *)(b->data + b->start);
+    return b->data ? (uint32_t *)(void *)(b->data + b->start) : NULL;
 }
 
 void markup_cell_edges(struct markup *m, const int32_t *right, unsigned n)

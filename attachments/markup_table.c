@@ -50,9 +50,10 @@ static struct table *top(struct markup *m)
     return m->n_tables && !m->deep_tables ? m->tables[m->n_tables - 1] : NULL;
 }
 
+/* NULL: it is empty. */
 static uint32_t *numbers(struct buf *b)
 {
-    return (uint32_t *)(void *)(b->data + b->start);
+    return b->data ? (uint32_t *)(void *)(b->data + b->start) : NULL;
 }
 
 static struct table_span *span_at(struct table *t, uint32_t column)
